@@ -1,0 +1,1 @@
+"""Simplicial meshes (NumPy only)."""

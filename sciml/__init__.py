@@ -1,0 +1,1 @@
+"""Scientific machine learning on one definition of a PDE: solved, learned, probed and certified."""

@@ -1,0 +1,3 @@
+"""Models from other libraries as Fields."""
+
+from sciml.learn.flax_adapter import from_flax as from_flax
