@@ -108,7 +108,7 @@ def exact_reference(problem: Problem, shape: tuple[int, ...]) -> Reference:
     return Reference(points, values, float(jnp.finfo(values.dtype).eps), "closed form")
 
 
-def sample(problem: Problem, counts: Mapping[str, int], *, key: PRNGKeyArray) -> dict[str, Float[Array, "n d"]]:
+def sample(problem: Problem, counts: Mapping[str, int], *, key: PRNGKeyArray) -> dict[str, Float[Array, "_n _d"]]:
     """Fresh uniform points for each residual group.
 
     Args:
@@ -135,7 +135,7 @@ def check_counts(problem: Problem, counts: Mapping[str, int]) -> None:
             raise ValueError(f"got {n} points for the residual group {name!r}; expected at least 1")
 
 
-def evaluate(problem: Problem, u: Field, points: Mapping[str, Float[Array, "n d"]]) -> dict[str, Float[Array, "n m"]]:
+def evaluate(problem: Problem, u: Field, points: Mapping[str, Float[Array, "_n _d"]]) -> dict[str, Float[Array, "_n _m"]]:
     """Residuals of ``u`` at ``points``, one ``(n, m)`` array a group."""
     fields = problem.residuals(u)
     return {g: jax.vmap(lambda x, r=fields[g]: jnp.atleast_1d(r(x)))(z) for g, z in points.items()}

@@ -292,11 +292,16 @@ def _corners(problem: Problem) -> list[Corner]:
         for a in [g for g in held if problem.groups[g].region == first]:
             for b in [g for g in held if problem.groups[g].region == second]:
                 jumps = jnp.abs(jax.vmap(held[a])(points) - jax.vmap(held[b])(points))
-                size = jnp.max(jnp.abs(jax.vmap(held[a])(points))) + jnp.max(jnp.abs(jax.vmap(held[b])(points)))
                 worst = int(jnp.argmax(jumps))
-                if float(jumps[worst]) > _tolerance(points.dtype) * float(size):
+                if float(jumps[worst]) > _tolerance(points.dtype) * max(_size(problem, a, held[a]), _size(problem, b, held[b])):
                     found.append(Corner(a, b, tuple(float(v) for v in points[worst]), float(jumps[worst])))
     return found
+
+
+def _size(problem: Problem, group: str, data: Field) -> float:
+    """Largest size of a group's data over its region."""
+    points = problem.domain.sample(problem.groups[group].region, _POINTS, key=jax.random.key(5))
+    return float(jnp.max(jnp.abs(jax.vmap(data)(points))))
 
 
 def _dirichlet(problem: Problem, group: str) -> Callable[[Float[Array, " d"]], Float[Array, ""]] | None:

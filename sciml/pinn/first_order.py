@@ -130,7 +130,7 @@ class FirstOrder(Solver):
                 return {g: jnp.mean(jnp.sum(r**2, axis=1)) for g, r in residuals_of(p).items()}
 
             gradients = jax.jacrev(sizes)(params)
-            norms = {g: optax.global_norm(tree) for g, tree in gradients.items()}
+            norms = {g: optax.tree.norm(tree) for g, tree in gradients.items()}
             return smooth(state.factors, mean_rule(norms), 0.9)
 
         due = (self.rebalance > 0) & (state.step % jnp.maximum(self.rebalance, 1) == 0)

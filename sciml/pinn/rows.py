@@ -15,8 +15,8 @@ from sciml.field import Field
 from sciml.problem import Problem, Role, evaluate, sample
 from sciml.weighting.balance import mean_rule
 
-Points = Mapping[str, Float[Array, "n d"]]
-Residuals = dict[str, Float[Array, "n m"]]
+Points = Mapping[str, Float[Array, "_n _d"]]
+Residuals = dict[str, Float[Array, "_n _m"]]
 
 _CHUNK = 256  # points a reverse pass: keeps the tape in cache
 
@@ -25,7 +25,18 @@ class Linearised(NamedTuple):
     """Residuals ``(n, m)`` and Jacobian ``(n, m, p)`` of every group."""
 
     residuals: Residuals
-    jacobian: dict[str, Float[Array, "n m p"]]
+    jacobian: dict[str, Float[Array, "_n _m p"]]
+
+
+def chunked(function: Callable, points: Float[Array, "n d"], size: int):
+    """``vmap(function)(points)`` by ``size`` points at a time; traced once, the last chunk is filled up with repeats."""
+    n = points.shape[0]
+    if n <= size:
+        return jax.vmap(function)(points)
+    count = -(-n // size)
+    filled = points[jnp.arange(count * size) % n].reshape(count, size, -1)
+    found = jax.lax.map(jax.vmap(function), filled)
+    return jax.tree.map(lambda a: a.reshape(count * size, *a.shape[2:])[:n], found)
 
 
 def linearise(problem: Problem, rebuild: Callable, vector: Float[Array, " p"], points: Points) -> Linearised:
@@ -39,11 +50,11 @@ def linearise(problem: Problem, rebuild: Callable, vector: Float[Array, " p"], p
         jacobian, r = jax.jacrev(residual, has_aux=True)(vector)
         return r, jacobian
 
-    pairs = {g: jax.lax.map(lambda x, g=g: at_point(g, x), z, batch_size=_CHUNK) for g, z in points.items()}
+    pairs = {g: chunked(lambda x, g=g: at_point(g, x), z, _CHUNK) for g, z in points.items()}
     return Linearised({g: r for g, (r, _) in pairs.items()}, {g: j for g, (_, j) in pairs.items()})
 
 
-def row_scales(residuals: Residuals, weights: Mapping[str, Float[Array, " n"]], factors: Mapping[str, Array]) -> dict:
+def row_scales(residuals: Residuals, weights: Mapping[str, Float[Array, " _n"]], factors: Mapping[str, Array]) -> dict:
     """``sqrt(factor_g w_i / n_g)``, shape (n, 1) a group."""
     return {g: jnp.sqrt(factors[g] * weights[g] / r.shape[0])[:, None] for g, r in residuals.items()}
 
@@ -73,7 +84,7 @@ def balanced_factors(
 
 def adaptive_sample(
     problem: Problem, model: Field, counts: Mapping[str, int], fraction: float, pool: int, *, key: PRNGKeyArray
-) -> dict[str, Float[Array, "n d"]]:
+) -> dict[str, Float[Array, "_n _d"]]:
     """Fresh points: uniform, but for equations a ``fraction`` drawn in proportion to |r| from ``pool`` times as many.
 
     Source: Wu, Zhu, Tan, Kartha, Lu, A comprehensive study of non-adaptive and residual-based adaptive sampling, 2023.

@@ -15,9 +15,9 @@ from sciml.parameters import parameter_count
 from sciml.pinn.choose import choose
 from sciml.pinn.clock import Clock, clock
 from sciml.pinn.methods import METHODS
-from sciml.pinn.rows import weighted_loss
+from sciml.pinn.rows import chunked, weighted_loss
 from sciml.pinn.solver import Solver, State
-from sciml.problem import Problem, Reference, Role, check_counts, evaluate, sample
+from sciml.problem import Group, Problem, Reference, Role, check_counts, evaluate, sample
 from sciml.solution import RESULTS, Solution
 from sciml.weighting import Weighting
 from sciml.wellposed import invariant_drift, require
@@ -70,7 +70,7 @@ def _advance(solver: Solver, problem, weighting, counts, state, steps) -> State:
 @eqx.filter_jit
 def _errors(model: Field, points, values) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Relative L2 and largest absolute error at the reference points."""
-    gap = jax.lax.map(model, points, batch_size=4096) - values
+    gap = chunked(model, points, 4096) - values
     return jnp.linalg.norm(gap) / jnp.linalg.norm(values), jnp.max(jnp.abs(gap))
 
 
@@ -85,8 +85,14 @@ def _zero_loss(problem: Problem, counts, factors, key) -> Float[Array, ""]:
 
 
 def default_counts(problem: Problem, rows: int) -> dict[str, int]:
-    """``rows`` points for each equation group and an eighth of them (at least 32) for the others."""
-    return {g: rows if group.role is Role.EQUATION else max(rows // 8, 32) for g, group in problem.groups.items()}
+    """``rows`` points for an equation group, every row of a data group, an eighth of ``rows`` (at least 32) for the others."""
+
+    def count(group: Group) -> int:
+        if group.role is Role.EQUATION:
+            return rows
+        return int(problem.domain.volume(group.region)) if group.role is Role.DATA else max(rows // 8, 32)
+
+    return {g: count(group) for g, group in problem.groups.items()}
 
 
 def _named(kind: str, given, known: Mapping[str, Callable[[], Any]], of: type) -> tuple[Any, str]:
@@ -128,9 +134,9 @@ def solve(
     weights: str | Weighting = "least-squares",
     network: Field | None = None,
     points: Mapping[str, int] | None = None,
-    seconds: float | None = None,
+    seconds: float | int | None = None,
     steps: int | None = None,
-    target: float | None = None,
+    target: float | int | None = None,
     observer: Callable[[Progress], None] | None = None,
     state: State | None = None,
     key: PRNGKeyArray,

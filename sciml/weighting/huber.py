@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from sciml.weighting._weighting import Residuals, RowWeights, Weighting, check_residuals, mean_one, relative
+from sciml.weighting.base import Residuals, RowWeights, Weighting, check_residuals, mean_one, relative
 
 
 class State(NamedTuple):

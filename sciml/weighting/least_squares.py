@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax.numpy as jnp
 
-from sciml.weighting._weighting import Residuals, RowWeights, Weighting, check_residuals
+from sciml.weighting.base import Residuals, RowWeights, Weighting, check_residuals
 
 
 def _init(residuals: Residuals) -> tuple[()]:

@@ -41,7 +41,7 @@ class GaussNewton(Solver):
     """
 
     block: int = eqx.field(static=True, default=1)
-    rows: int = eqx.field(static=True, default=3000)
+    rows: int = eqx.field(static=True, default=2000)
     width: int = eqx.field(static=True, default=20)
     depth: int = eqx.field(static=True, default=3)
     probes: int = eqx.field(static=True, default=9)
@@ -116,7 +116,7 @@ class GaussNewton(Solver):
         )
 
 
-def gauss_newton(*, width: int = 20, depth: int = 3, rows: int = 3000) -> GaussNewton:
+def gauss_newton(*, width: int = 20, depth: int = 3, rows: int = 2000) -> GaussNewton:
     """Gauss-Newton for networks of up to a few thousand parameters; float64 below errors of 1e-4.
 
     Source: Mueller, Zeinhofer, Achieving high accuracy with PINNs via energy natural gradients, 2023; for the momentum,
