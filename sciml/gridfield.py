@@ -74,7 +74,7 @@ class GridField(eqx.Module):
         periods: Sequence[float | None] | None = None,
     ):
         lines, samples = [np.asarray(a) for a in axes], np.asarray(values)
-        lengths = [None] * len(lines) if periods is None else list(periods)
+        lengths: list[float | None] = [*periods] if periods is not None else [None for _ in lines]
         _check(lines, samples, degree, lengths)
         dtype = jax.dtypes.canonicalize_dtype(np.result_type(samples.dtype, np.float32))
         knots, ends = [], []

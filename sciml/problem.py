@@ -101,10 +101,18 @@ def exact_solution(problem: Problem) -> Field | None:
     return getattr(problem, "exact", None)
 
 
+@eqx.filter_jit
+def _exact_values(problem: Problem, points: Float[Array, "n d"]) -> Float[Array, "n ..."]:
+    exact = exact_solution(problem)
+    if exact is None:
+        raise ValueError(f"got {type(problem).__name__}, which has no exact(x); give it one, or compute its reference")
+    return jax.vmap(exact)(points)
+
+
 def exact_reference(problem: Problem, shape: tuple[int, ...]) -> Reference:
     """Reference from ``problem.exact`` on the domain's fixed grid of about ``prod(shape)`` points; floor = rounding."""
     points = problem.domain.grid(shape)
-    values = jax.vmap(problem.exact)(points)  # type: ignore[attr-defined]
+    values = _exact_values(problem, points)
     return Reference(points, values, float(jnp.finfo(values.dtype).eps), "closed form")
 
 

@@ -3,9 +3,10 @@
 It evaluates residuals of a few known fields at fixed random points, so it sees any Problem through its residuals alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -63,14 +64,13 @@ def check(problem: Problem, *, ansatz: Field | None = None, points_per_group: in
     failures = _structure(problem)
     if failures:
         return Report(tuple(failures), (), (), None)
-    points = sample(problem, dict.fromkeys(problem.groups, _POINTS), key=jax.random.key(0))
-    probe = _Probe(problem, points)
-    failures = [*probe.nonfinite(), *_time(problem), *_ansatz(problem, ansatz, points)]
+    probe = _probe(problem)
+    failures = [*_nonfinite(probe), *_time(problem), *_ansatz(problem, ansatz, probe)]
     if failures:
         return Report(tuple(failures), (), (), None)
-    failures = [*probe.insensitive(), *_exact(problem, probe), *_wraps(problem)]
+    failures = [*_insensitive(probe), *_exact(probe), *_wraps(problem)]
     defect, fault = _neumann(problem, probe)
-    corners = _corners(problem)
+    corners = _corners(problem, probe)
     notes = [_corner_sentence(c) for c in corners] + _resolution_notes(problem, points_per_group)
     if defect is not None and not fault:
         notes.append("every condition is blind to constants: the solution is unique up to a constant only")
@@ -83,10 +83,6 @@ def require(problem: Problem, *, ansatz: Field | None = None, points_per_group: 
     if not report.ok:
         raise ValueError(f"{type(problem).__name__} fails its check: " + "; ".join(report.failures))
     return report
-
-
-def _fixed(ansatz: Field | None) -> tuple[str, ...]:
-    return () if ansatz is None else getattr(ansatz, "fixes", ())
 
 
 def _structure(problem: Problem) -> list[str]:
@@ -122,33 +118,48 @@ def _smooth(problem: Problem, seed: int) -> Field:
     return field
 
 
-def _scaled(u: Field, factor: float) -> Field:
-    return lambda x: factor * u(x)
+class _Probe(NamedTuple):
+    """Residuals of known fields at the same points; ``exact`` and ``doubled`` are empty without an exact solution."""
+
+    points: dict[str, Array]
+    zero: dict[str, Array]
+    first: dict[str, Array]
+    second: dict[str, Array]
+    shifted: dict[str, Array]
+    exact: dict[str, Array]
+    doubled: dict[str, Array]
+    values: dict[str, Array]
 
 
-class _Probe:
-    """Residuals of the zero field and of two smooth ones at the same points, evaluated once."""
+@eqx.filter_jit
+def _probe(problem: Problem) -> _Probe:
+    """One compiled evaluation of everything the check needs at random points."""
+    points = sample(problem, dict.fromkeys(problem.groups, _POINTS), key=jax.random.key(0))
+    first, exact = _smooth(problem, 1), exact_solution(problem)
+    fields = (_constant(problem, 0.0), first, _smooth(problem, 2), lambda x: first(x) + 1.0)
+    known = () if exact is None else (exact, lambda x: 2 * exact(x))
+    left = [evaluate(problem, u, points) for u in (*fields, *known)] + [{}] * (2 - len(known))
+    dims = len(problem.domain.names)
+    values = {g: jax.vmap(lambda x: jnp.atleast_1d(first(x[:dims])))(z) for g, z in points.items()}
+    return _Probe(points, *left, values)
 
-    def __init__(self, problem: Problem, points: Mapping[str, Array]):
-        self.problem, self.points = problem, points
-        fields = (_constant(problem, 0.0), _smooth(problem, 1), _smooth(problem, 2))
-        self.zero, self.first, self.second = (evaluate(problem, u, points) for u in fields)
 
-    def nonfinite(self) -> list[str]:
-        found = []
-        for g in self.problem.groups:
-            bad = ~jnp.all(jnp.isfinite(self.first[g]) & jnp.isfinite(self.zero[g]), axis=1)
-            if bool(jnp.any(bad)):
-                where = _coordinates(self.points[g][jnp.argmax(bad)])
-                found.append(f"the residual of group {g!r} is not finite at {where}: look at its forcing or coefficients")
-        return found
+def _nonfinite(probe: _Probe) -> list[str]:
+    found = []
+    for g, z in probe.points.items():
+        bad = ~jnp.all(jnp.isfinite(probe.first[g]) & jnp.isfinite(probe.zero[g]), axis=1)
+        if bool(jnp.any(bad)):
+            where = _coordinates(z[jnp.argmax(bad)])
+            found.append(f"the residual of group {g!r} is not finite at {where}: look at its forcing or coefficients")
+    return found
 
-    def insensitive(self) -> list[str]:
-        return [
-            f"the residual of group {g!r} does not depend on the unknown"
-            for g in self.problem.groups
-            if bool(jnp.all(self.first[g] == self.zero[g]) & jnp.all(self.second[g] == self.zero[g]))
-        ]
+
+def _insensitive(probe: _Probe) -> list[str]:
+    return [
+        f"the residual of group {g!r} does not depend on the unknown"
+        for g, zero in probe.zero.items()
+        if bool(jnp.all(probe.first[g] == zero) & jnp.all(probe.second[g] == zero))
+    ]
 
 
 def _coordinates(x: Array) -> str:
@@ -160,19 +171,14 @@ def _tolerance(dtype) -> float:
     return float(jnp.finfo(dtype).eps) ** 0.5
 
 
-def _exact(problem: Problem, probe: _Probe) -> list[str]:
+def _exact(probe: _Probe) -> list[str]:
     """The exact solution kills every residual, relative to what other fields leave."""
-    exact = exact_solution(problem)
-    if exact is None:
-        return []
     found = []
-    at_exact = evaluate(problem, exact, probe.points)
-    doubled = evaluate(problem, _scaled(exact, 2.0), probe.points)
-    for g, r in at_exact.items():
+    for g, r in probe.exact.items():
         if not bool(jnp.all(jnp.isfinite(r))):
             found.append(f"the exact solution leaves a non-finite residual in group {g!r}")
             continue
-        others = (probe.zero[g], probe.first[g], doubled[g])
+        others = (probe.zero[g], probe.first[g], probe.doubled[g])
         size = max(float(jnp.max(jnp.abs(o))) for o in others)
         worst = jnp.argmax(jnp.max(jnp.abs(r), axis=1))
         value = float(jnp.max(jnp.abs(r[worst])))
@@ -184,22 +190,27 @@ def _exact(problem: Problem, probe: _Probe) -> list[str]:
     return found
 
 
+@eqx.filter_jit
+def _end_values(problem: Problem, axis: int) -> Float[Array, "2 2 n"]:
+    """Exact values and slopes at the (lower, upper) ends of a periodic coordinate."""
+    exact, domain = exact_solution(problem), problem.domain
+    points = domain.sample("interior", 64, key=jax.random.key(2))
+    ends = [points.at[:, axis].set(end[axis]) for end in (domain.lower, domain.upper)]
+    return jnp.stack([jnp.stack([jax.vmap(derivative(exact, axis, k))(z).reshape(-1) for z in ends]) for k in (0, 1)])
+
+
 def _wraps(problem: Problem) -> list[str]:
     """On a periodic coordinate the exact solution has equal values and slopes at the two ends."""
-    exact, domain = exact_solution(problem), problem.domain
-    if exact is None:
+    if exact_solution(problem) is None:
         return []
-    points = domain.sample("interior", 64, key=jax.random.key(2))
     found = []
-    for i, wraps in enumerate(domain.periodic):
-        ends = (points.at[:, i].set(domain.lower[i]), points.at[:, i].set(domain.upper[i])) if wraps else ()
-        for order in (0, 1) if wraps else ():
-            low, high = (jax.vmap(derivative(exact, i, order))(z) for z in ends)
+    for i in [i for i, wraps in enumerate(problem.domain.periodic) if wraps]:
+        for what, (low, high) in zip(("value", "slope"), _end_values(problem, i), strict=True):
             size = float(jnp.max(jnp.abs(low)) + jnp.max(jnp.abs(high)))
             gap = float(jnp.max(jnp.abs(low - high)))
-            if not gap <= _tolerance(points.dtype) * max(size, float(jnp.finfo(points.dtype).tiny)):
-                what = "value" if order == 0 else "slope"
-                found.append(f"the exact solution's {what} differs by {gap:.3g} at the ends of the periodic coordinate {domain.names[i]!r}")
+            if not gap <= _tolerance(low.dtype) * max(size, float(jnp.finfo(low.dtype).tiny)):
+                name = problem.domain.names[i]
+                found.append(f"the exact solution's {what} differs by {gap:.3g} at the ends of the periodic {name!r}")
     return found
 
 
@@ -217,20 +228,24 @@ def _time(problem: Problem) -> list[str]:
     ]
 
 
-def _ansatz(problem: Problem, ansatz: Field | None, points: Mapping[str, Array]) -> list[str]:
+@eqx.filter_jit
+def _residuals(problem: Problem, u: Field, points: Mapping[str, Array]) -> dict[str, Array]:
+    return evaluate(problem, u, points)
+
+
+def _ansatz(problem: Problem, ansatz: Field | None, probe: _Probe) -> list[str]:
     """The groups that an ansatz claims to fix vanish for it."""
     if ansatz is None:
         return []
-    fixed = _fixed(ansatz)
+    fixed = getattr(ansatz, "fixes", ())
     found = [
         f"the ansatz fixes the unknown group {g!r}; the problem has {', '.join(problem.groups)}"
         for g in fixed
         if g not in problem.groups
     ]
-    at = {g: points[g] for g in fixed if g in problem.groups}
-    left, zero = evaluate(problem, ansatz, at), evaluate(problem, _smooth(problem, 3), at)
-    for g, r in left.items():
-        value, size = float(jnp.max(jnp.abs(r))), float(jnp.max(jnp.abs(zero[g])))
+    at = {g: probe.points[g] for g in fixed if g in problem.groups}
+    for g, r in _residuals(problem, ansatz, at).items():
+        value, size = float(jnp.max(jnp.abs(r))), float(jnp.max(jnp.abs(probe.first[g])))
         if not value <= _tolerance(r.dtype) * size:
             found.append(f"the ansatz claims to fix group {g!r} but leaves the residual {value:.3g} there")
     return found
@@ -242,10 +257,10 @@ def _neumann(problem: Problem, probe: _Probe) -> tuple[float | None, list[str]]:
     With interior residual r and boundary residual b of such a problem there is an s with ``int r(w) + s int b(w)`` the same
     for every field w; that number over the volume is the defect, and a solution needs it to vanish.
     """
-    if problem.time_order or len(problem.components) > 1 or not _ignores_constants(problem, probe):
+    if problem.time_order or len(problem.components) > 1 or not _ignores_constants(probe):
         return None, []
     rules = {g: problem.domain.quadrature(group.region) for g, group in problem.groups.items()}
-    totals = [_integrals(problem, rules, u) for u in (_constant(problem, 0.0), _smooth(problem, 4), _smooth(problem, 5))]
+    totals = [_integrals(problem, rules, u) for u in (None, 4, 5)]
     (r0, b0), (r1, b1), (r2, b2) = totals
     volume = float(sum(jnp.sum(w) for g, (_, w) in rules.items() if problem.groups[g].role is Role.EQUATION))
     size = max(abs(v) for pair in totals for v in pair)
@@ -262,63 +277,62 @@ def _neumann(problem: Problem, probe: _Probe) -> tuple[float | None, list[str]]:
     ]
 
 
-def _ignores_constants(problem: Problem, probe: _Probe) -> bool:
-    shifted = evaluate(problem, lambda x: _smooth(problem, 1)(x) + 1.0, probe.points)
-    tolerance = _tolerance(next(iter(shifted.values())).dtype)
+def _ignores_constants(probe: _Probe) -> bool:
     return all(
-        bool(jnp.max(jnp.abs(shifted[g] - r)) <= tolerance * jnp.max(jnp.abs(r) + jnp.abs(probe.zero[g]) + 1e-3))
+        bool(jnp.max(jnp.abs(probe.shifted[g] - r)) <= _tolerance(r.dtype) * jnp.max(jnp.abs(r) + jnp.abs(probe.zero[g])))
         for g, r in probe.first.items()
     )
 
 
-def _integrals(problem: Problem, rules, u: Field) -> tuple[float, float]:
+@eqx.filter_jit
+def _sums(problem: Problem, rules, seed: int | None) -> dict[str, Array]:
+    """Integral of each group's residual, of the zero field (seed None) or of a smooth one."""
+    fields = problem.residuals(_constant(problem, 0.0) if seed is None else _smooth(problem, seed))
+    return {g: jnp.sum(w * jax.lax.map(lambda x, r=fields[g]: jnp.sum(r(x)), z, batch_size=4096)) for g, (z, w) in rules.items()}
+
+
+def _integrals(problem: Problem, rules, seed: int | None) -> tuple[float, float]:
     """Integrals of the equation residuals and of the other residuals."""
-    fields = problem.residuals(u)
-    totals = {
-        g: float(jnp.sum(w * jax.lax.map(lambda x, r=fields[g]: jnp.sum(r(x)), z, batch_size=4096)))
-        for g, (z, w) in rules.items()
-    }
+    totals = {g: float(v) for g, v in _sums(problem, rules, seed).items()}
     inside = sum(v for g, v in totals.items() if problem.groups[g].role is Role.EQUATION)
     return inside, sum(totals.values()) - inside
 
 
-def _corners(problem: Problem) -> list[Corner]:
+def _corners(problem: Problem, probe: _Probe) -> list[Corner]:
     """Meetings of two regions with Dirichlet data (or initial values) that disagree."""
-    if len(problem.components) > 1:
+    held = {g: sign for g in problem.groups if (sign := _dirichlet(problem, g, probe)) is not None}
+    pairs = [
+        (a, b, points)
+        for first, second, points in problem.domain.meetings(5)
+        for a in held
+        for b in held
+        if problem.groups[a].region == first and problem.groups[b].region == second
+    ]
+    if not pairs:
         return []
-    held = {g: data for g, group in problem.groups.items() if (data := _dirichlet(problem, g)) and group.region != "boundary"}
+    met = {g: [z for a, b, z in pairs if g in (a, b)] for g in held}
+    left = _residuals(problem, _constant(problem, 0.0), {g: jnp.concatenate(z) for g, z in met.items() if z})
+    data = {g: iter(jnp.split(-held[g] * r[:, 0], np.cumsum([len(z) for z in met[g]])[:-1])) for g, r in left.items()}
     found = []
-    for first, second, points in problem.domain.meetings(5):
-        for a in [g for g in held if problem.groups[g].region == first]:
-            for b in [g for g in held if problem.groups[g].region == second]:
-                jumps = jnp.abs(jax.vmap(held[a])(points) - jax.vmap(held[b])(points))
-                worst = int(jnp.argmax(jumps))
-                if float(jumps[worst]) > _tolerance(points.dtype) * max(_size(problem, a, held[a]), _size(problem, b, held[b])):
-                    found.append(Corner(a, b, tuple(float(v) for v in points[worst]), float(jumps[worst])))
+    for a, b, points in pairs:
+        jumps = jnp.abs(next(data[a]) - next(data[b]))
+        worst = int(jnp.argmax(jumps))
+        size = max(float(jnp.max(jnp.abs(probe.zero[g]))) for g in (a, b))
+        if float(jumps[worst]) > _tolerance(points.dtype) * size:
+            found.append(Corner(a, b, tuple(float(v) for v in points[worst]), float(jumps[worst])))
     return found
 
 
-def _size(problem: Problem, group: str, data: Field) -> float:
-    """Largest size of a group's data over its region."""
-    points = problem.domain.sample(problem.groups[group].region, _POINTS, key=jax.random.key(5))
-    return float(jnp.max(jnp.abs(jax.vmap(data)(points))))
-
-
-def _dirichlet(problem: Problem, group: str) -> Callable[[Float[Array, " d"]], Float[Array, ""]] | None:
-    """Data g of a group whose residual is ``u - g`` (either sign), None for any other group."""
-    if problem.groups[group].role not in (Role.BOUNDARY, Role.INITIAL):
+def _dirichlet(problem: Problem, group: str, probe: _Probe) -> float | None:
+    """The sign s of a group whose residual is ``s (u - g)``, None for any other group."""
+    if problem.groups[group].role not in (Role.BOUNDARY, Role.INITIAL) or probe.zero[group].shape[1] != 1:
         return None
-    region = problem.groups[group].region
-    points = problem.domain.sample(region, 8, key=jax.random.key(4))
-    field = _smooth(problem, 6)
-    rest = evaluate(problem, _constant(problem, 0.0), {group: points})[group]
-    whole = evaluate(problem, field, {group: points})[group]
-    if rest.shape[1] != 1:
+    moved, values = probe.first[group] - probe.zero[group], probe.values[group]
+    if values.shape[1] != 1:
         return None
-    moved, values = (whole - rest)[:, 0], jax.vmap(field)(points)
     for sign in (1.0, -1.0):
-        if bool(jnp.all(jnp.abs(moved - sign * values) <= _tolerance(points.dtype) * jnp.max(jnp.abs(values)))):
-            return lambda x: -sign * problem.residuals(_constant(problem, 0.0))[group](x).reshape(())
+        if bool(jnp.all(jnp.abs(moved - sign * values) <= _tolerance(moved.dtype) * jnp.max(jnp.abs(values)))):
+            return sign
     return None
 
 
@@ -326,23 +340,27 @@ def _corner_sentence(corner: Corner) -> str:
     return f"groups {corner.first} and {corner.second} disagree by {corner.jump:.6g} at {_coordinates(jnp.asarray(corner.point))}"
 
 
+@eqx.filter_jit
+def _sizes(problem: Problem) -> Float[Array, " d_plus_1"]:
+    """rms of the exact solution and of its partial derivatives."""
+    exact, dims = exact_solution(problem), len(problem.domain.names)
+    points = problem.domain.sample("interior", _POINTS, key=jax.random.key(3))
+    fields = (exact, *(derivative(exact, i) for i in range(dims)))
+    return jnp.stack([jnp.sqrt(jnp.mean(jax.vmap(u)(points) ** 2)) for u in fields])
+
+
 def points_per_period(problem: Problem, n: int) -> dict[str, float]:
     """Points along each coordinate in one period of the exact solution, when ``n`` points fill the domain evenly.
 
     The wavenumber along a coordinate is rms(du/dx) / rms(u). Empty when there is no exact solution.
     """
-    exact, domain = exact_solution(problem), problem.domain
-    if exact is None:
+    if exact_solution(problem) is None:
         return {}
-    points = domain.sample("interior", _POINTS, key=jax.random.key(3))
-    size = jnp.sqrt(jnp.mean(jax.vmap(exact)(points) ** 2))
+    domain, (size, *slopes) = problem.domain, _sizes(problem)
     along = n ** (1 / len(domain.names))
-    found = {}
-    for i, name in enumerate(domain.names):
-        wavenumber = jnp.sqrt(jnp.mean(jax.vmap(derivative(exact, i))(points) ** 2)) / size
-        periods = float(wavenumber * (domain.upper[i] - domain.lower[i]) / (2 * jnp.pi))
-        found[name] = along / periods if periods > 0 else float("inf")
-    return found
+    widths = (domain.upper - domain.lower) / (2 * jnp.pi)
+    periods = {name: float(k / size * w) for name, k, w in zip(domain.names, slopes, widths, strict=True)}
+    return {name: along / p if p > 0 else float("inf") for name, p in periods.items()}
 
 
 def _resolution_notes(problem: Problem, n: int | None) -> list[str]:
@@ -355,17 +373,19 @@ def _resolution_notes(problem: Problem, n: int | None) -> list[str]:
     ]
 
 
-def invariant_drift(problem: Problem, u: Field, points: Float[Array, "n d"]) -> dict[str, float]:
-    """``(max - min) / max |.|`` over points of each of the problem's invariants, Fields that are constant at the solution.
+def invariant_drift(problem: Problem, u: Field) -> dict[str, float]:
+    """``(max - min) / max |.|`` over the domain of each of the problem's invariants, Fields constant at the solution.
 
     A Problem may define ``invariants(u) -> dict[str, Field]``; without it the result is empty.
     """
-    stated = getattr(problem, "invariants", None)
-    if stated is None:
+    if getattr(problem, "invariants", None) is None:
         return {}
-    found = {}
-    for name, field in stated(u).items():
-        values = jax.vmap(field)(points)
-        size = jnp.max(jnp.abs(values))
-        found[name] = float((jnp.max(values) - jnp.min(values)) / jnp.where(size > 0, size, 1))
-    return found
+    return {name: float(drift) for name, drift in _drifts(problem, u).items()}
+
+
+@eqx.filter_jit
+def _drifts(problem: Problem, u: Field) -> dict[str, Float[Array, ""]]:
+    points = problem.domain.sample("interior", 4096, key=jax.random.key(6))
+    values = {name: jax.vmap(field)(points) for name, field in problem.invariants(u).items()}  # type: ignore[attr-defined]
+    tiny = jnp.finfo(points.dtype).tiny
+    return {name: (jnp.max(v) - jnp.min(v)) / jnp.maximum(jnp.max(jnp.abs(v)), tiny) for name, v in values.items()}

@@ -87,7 +87,7 @@ def test_samples_are_reproduced_to_the_very_ends():
 def test_rates_are_those_of_the_theory(degree, order):
     points = 0.3 + 0.4 * _inside(200, 1)
     errors = []
-    for n in (24, 48):
+    for n in (48, 96):
         x = np.linspace(0, 1, n + 1)
         u = GridField((x,), np.sin(7 * x), degree=degree)
         want = 7.0**order * np.sin(7 * points[:, 0] + order * np.pi / 2)
@@ -115,7 +115,7 @@ def test_nothing_is_known_outside_the_grid():
 
 def test_single_precision_samples_stay_single():
     u = GridField((X.astype(np.float32), T.astype(np.float32)), np.outer(X, T).astype(np.float32))
-    value = u(jnp.array([0.5, 0.5], jnp.float32))
+    value = eqx.filter_jit(u)(jnp.array([0.5, 0.5], jnp.float32))
     assert value.dtype == jnp.float32
     np.testing.assert_allclose(value, 0.25, rtol=1e-5)
 
@@ -216,14 +216,15 @@ def test_each_initial_group_is_looked_at():
 def test_data_that_start_late_are_refused():
     (x, t), values = _samples(Advection())
     with pytest.raises(ValueError, match="not defined in the region of the initial group 'initial'"):
-        verify_initial(Advection(), GridField((x, t[3:]), values[:, 3:]))
+        verify_initial(Advection(), GridField((x, t + 0.1), values))
 
 
 def test_noise_passes_with_a_tolerance_that_allows_it():
     axes, values = _samples(Advection())
-    field = GridField(axes, values + 0.03 * np.random.default_rng(0).normal(size=values.shape), degree=1)
-    with pytest.raises(ValueError, match=r"'initial' by 0\.0"):
+    field = GridField(axes, values * (1 + 0.03 * np.cos(50 * axes[0]))[:, None])
+    with pytest.raises(ValueError, match=r"'initial' by 0\.02"):
         verify_initial(Advection(), field)
+    assert verify_initial(Advection(), field, tolerance=0.05)["initial"] > 0.01
 
 
 class Burgers(Problem):

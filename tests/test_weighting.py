@@ -233,14 +233,15 @@ def test_least_squares_weights_are_one():
 # --- Contract of every weighting -----------------------------------------------------------------------------------
 
 BATCHES = {
-    "zeros": np.zeros((5, 2)),
-    "one point": np.full((1, 1), -3.0),
-    "one zero": np.zeros((1, 1)),
+    "zeros": np.zeros((9, 1)),
     "constant": np.full((9, 1), 0.7),
     "tiny": 1e-200 * np.arange(-4.0, 5.0)[:, None],
     "huge": 1e200 * np.arange(-4.0, 5.0)[:, None],
-    "mixed": np.array([[1e-200], [1.0], [1e200]]),
-    "mostly zero": np.concatenate([np.zeros((50, 1)), np.array([[1.0], [2.0]])]),
+    "mixed": np.repeat([[1e-200], [1.0], [1e200]], 3, axis=0),
+    "mostly zero": np.append(np.zeros(7), [1.0, 2.0])[:, None],
+    "one point": np.full((1, 1), -3.0),
+    "one zero": np.zeros((1, 1)),
+    "vectors of zero": np.zeros((5, 2)),
 }
 
 

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array
 
 from sciml.field import Field
 from sciml.parameters import parameter_count
@@ -35,16 +37,21 @@ def choose(problem: Problem, network: Field | None) -> Choice:
 
 def is_affine(problem: Problem) -> bool:
     """Whether ``r(0.3 a + 0.7 b) = 0.3 r(a) + 0.7 r(b)`` at random points for two smooth fields, to rounding."""
-    points = sample(problem, dict.fromkeys(problem.groups, 16), key=jax.random.key(1))
-    a, b = _wave(problem, 0.7), _wave(problem, 1.9)
-    first, second = evaluate(problem, a, points), evaluate(problem, b, points)
-    mixed = evaluate(problem, lambda x: 0.3 * a(x) + 0.7 * b(x), points)
+    first, second, mixed = _affine_probe(problem)
     for g, r in mixed.items():
         size = jnp.max(jnp.abs(first[g])) + jnp.max(jnp.abs(second[g]))
         gap = jnp.max(jnp.abs(r - 0.3 * first[g] - 0.7 * second[g]))
         if not bool(gap <= 1e3 * jnp.finfo(r.dtype).eps * size):
             return False
     return True
+
+
+@eqx.filter_jit
+def _affine_probe(problem: Problem) -> list[dict[str, Array]]:
+    """Residuals of two smooth fields and of their mixture."""
+    points = sample(problem, dict.fromkeys(problem.groups, 16), key=jax.random.key(1))
+    a, b = _wave(problem, 0.7), _wave(problem, 1.9)
+    return [evaluate(problem, u, points) for u in (a, b, lambda x: 0.3 * a(x) + 0.7 * b(x))]
 
 
 def _wave(problem: Problem, shift: float) -> Field:

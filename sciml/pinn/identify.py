@@ -228,7 +228,7 @@ def _undetermined(names: tuple[str, ...], directions: np.ndarray, lengths: np.nd
 
 def _uncertain(names: tuple[str, ...], estimates: np.ndarray, errors: np.ndarray) -> list[str]:
     return [
-        f"{name} = {c:.3g} has a standard error of {e:.2g}, larger than itself: zero fits these data as well"
+        f"{name} = {c:.3g} has a standard error of {e:.2g}, larger than itself: these data do not tell it from zero"
         for name, c, e in zip(names, estimates, errors, strict=True)
         if np.isfinite(e) and e > abs(c)
     ]

@@ -58,6 +58,11 @@ class Budget(NamedTuple):
 
 
 @eqx.filter_jit
+def _network(solver: Solver, problem, key) -> Field:
+    return solver.network(problem, key=key)
+
+
+@eqx.filter_jit
 def _start(solver: Solver, problem, model, weighting, counts, key) -> State:
     return solver.start(problem, model, weighting, counts, key=key)
 
@@ -122,7 +127,7 @@ def begin(
     check_counts(problem, points or {})
     counts = default_counts(problem, solver.rows) | dict(points or {})
     draw, later = jax.random.split(key)
-    model = solver.network(problem, key=draw) if network is None else network
+    model = _network(solver, problem, draw) if network is None else network
     state = _start(solver, problem, model, weighting, counts, later)
     return Plan(solver, weighting, counts, state, method_name, weights_name, why)
 
@@ -229,7 +234,6 @@ def _progress(state: State, reference: Reference | None, running: Clock) -> Prog
 def _statistics(problem, plan: Plan, state: State, reference, report, running: Clock) -> dict[str, Any]:
     progress = _progress(state, reference, running)
     size = _zero_loss(problem, plan.counts, state.factors, state.key)
-    drift = invariant_drift(problem, state.model, problem.domain.sample("interior", 4096, key=state.key))
     return {
         "relative_l2": progress.relative_l2,
         "max_error": progress.max_error,
@@ -246,7 +250,7 @@ def _statistics(problem, plan: Plan, state: State, reference, report, running: C
         "why": plan.why,
         "dtype": str(state.loss.dtype),
         "notes": list(report.notes),
-        "invariant_drift": drift,
+        "invariant_drift": invariant_drift(problem, state.model),
         "relative_residual": math.sqrt(progress.loss / float(size)) if size > 0 else None,
     }
 

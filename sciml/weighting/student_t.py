@@ -88,18 +88,19 @@ def _start_scale(size: Float[Array, " n"], components: int) -> Float[Array, ""]:
     return jnp.where(middle > 0, middle, jnp.sqrt(jnp.mean(size**2))) / components**0.5
 
 
-def _maximise(square, scale, old: _Group, decay, floor, components: int) -> tuple[Float[Array, ""], _Group]:
-    """Sweeps of E-step, scale and degrees of freedom; returns the nu for weights (infinite: Gaussian), and the rest."""
-    nu, evidence = old.nu, old.evidence
-    effective = nu if evidence is None else jnp.where(nu >= NU_MAX, jnp.inf, nu)
-    for _ in range(_SWEEPS):
-        w = expected_precision(square / scale**2, effective, components)
-        scale = jnp.clip(jnp.sqrt(jnp.mean(w * square) / (components * jnp.mean(w))), floor, 1 / floor)
-        if old.evidence is not None:
-            evidence = decay * old.evidence + (1 - decay) * _evidence(square / scale**2, components)
-            nu = _best_nu(evidence)
-            effective = jnp.where(nu >= NU_MAX, jnp.inf, nu)
-    return effective, _Group(scale, nu, evidence, old.dropped)
+def _in_weights(group: _Group) -> Float[Array, ""]:
+    """The nu that weights are made with: infinite where the estimate is at its upper bound."""
+    return group.nu if group.evidence is None else jnp.where(group.nu >= NU_MAX, jnp.inf, group.nu)
+
+
+def _sweep(new: _Group, old: _Group, square: Float[Array, " n"], q: int, decay: Array, floor: Array) -> _Group:
+    """E-step, parameter-expanded scale, and nu at its maximum; ``square`` is |r|^2, in the units of the scale."""
+    w = expected_precision(square / new.scale**2, _in_weights(new), q)
+    scale = jnp.clip(jnp.sqrt(jnp.mean(w * square) / (q * jnp.mean(w))), floor, 1 / floor)
+    if old.evidence is None:
+        return new._replace(scale=scale)
+    evidence = decay * old.evidence + (1 - decay) * _evidence(square / scale**2, q)
+    return new._replace(scale=scale, nu=_best_nu(evidence), evidence=evidence)
 
 
 def _update_group(r: Float[Array, "n q"], old: _Group, options: Options) -> tuple[Float[Array, " n"], _Group]:
@@ -111,8 +112,10 @@ def _update_group(r: Float[Array, "n q"], old: _Group, options: Options) -> tupl
     decay = jnp.where(known, options.decay.astype(r.dtype), 0)
     before = jnp.where(known, old.scale / jnp.where(peak > 0, peak, 1), _start_scale(size, q))
     before = jnp.clip(before, floor, 1 / floor)
-    nu, new = _maximise(size**2, before, old, decay, floor, q)
-    scale = before**decay * new.scale ** (1 - decay)
+    new = jax.lax.fori_loop(
+        0, _SWEEPS, lambda _, group: _sweep(group, old, size**2, q, decay, floor), old._replace(scale=before)
+    )
+    nu, scale = _in_weights(new), before**decay * new.scale ** (1 - decay)
     w = expected_precision((size / scale) ** 2, nu, q)
     dropped = jnp.mean((w < 0.2 * (1 + q / nu)).astype(r.dtype))
     new = new._replace(scale=scale * peak, dropped=dropped)
@@ -214,8 +217,13 @@ def student_t(
     _require("scale_floor", scale_floor, 0 < scale_floor < 1, "a number between 0 and 1")
     _require("ratio_cap", ratio_cap, 1 <= ratio_cap < math.inf, "a number of at least 1")
     _require("decay", decay, 0 <= decay < 1, "a number from 0 to below 1")
-    given = (fixed_nu, start_nu, scale_floor, ratio_cap, decay)
-    options = Options(*(None if v is None else jnp.asarray(v, float) for v in given))
+    options = Options(
+        fixed_nu=None if fixed_nu is None else jnp.asarray(fixed_nu, float),
+        start_nu=None if start_nu is None else jnp.asarray(start_nu, float),
+        scale_floor=jnp.asarray(scale_floor, float),
+        ratio_cap=jnp.asarray(ratio_cap, float),
+        decay=jnp.asarray(decay, float),
+    )
     return Weighting(eqx.Partial(_init, options=options), eqx.Partial(_update, options=options))
 
 
