@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+from threadpoolctl import threadpool_limits
 
 from sciml import weighting as weightings
 from sciml.field import Field
@@ -169,7 +170,7 @@ def solve(
             reference.
     """
     budget = _budget(seconds, steps, target)
-    with clock() as running:
+    with clock() as running, threadpool_limits(1, user_api="blas"):  # XLA has its own pool; two pools cost up to 10x
         plan = begin(problem, method=method, weights=weights, network=network, points=points, key=key)
         report = require(problem, points_per_group=max(plan.counts.values()))
         reference = problem.reference()
