@@ -2,28 +2,35 @@
 
 import math
 
-import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
+Number = float | int | Float[Array, ""]  # what a parameter may be given as; traced scalars make families
 
-def number(name: str, value) -> Float[Array, ""]:
-    """A finite number as an array leaf; traced values pass (a family under vmap)."""
-    if not isinstance(value, jax.core.Tracer) and not math.isfinite(float(value)):
+
+def concrete(value: Number) -> bool:
+    """Whether a value is known now, so that it can be refused; traced ones (a family under vmap) pass."""
+    return not isinstance(value, Tracer)
+
+
+def number(name: str, value: Number) -> Float[Array, ""]:
+    """A finite number as an array leaf."""
+    if jnp.ndim(value) or (concrete(value) and not math.isfinite(float(value))):
         raise ValueError(f"got {name} = {value}; expected a finite number")
     return jnp.asarray(value, dtype=float)
 
 
-def positive(name: str, value) -> Float[Array, ""]:
-    """A positive finite number as an array leaf; traced values pass."""
-    if not isinstance(value, jax.core.Tracer) and not (math.isfinite(float(value)) and float(value) > 0):
+def positive(name: str, value: Number) -> Float[Array, ""]:
+    """A positive finite number as an array leaf."""
+    if jnp.ndim(value) or (concrete(value) and not 0 < float(value) < math.inf):
         raise ValueError(f"got {name} = {value}; expected a positive number")
     return jnp.asarray(value, dtype=float)
 
 
-def mode(name: str, value) -> Float[Array, ""]:
+def mode(name: str, value: Number) -> Float[Array, ""]:
     """A whole number of half waves, at least one."""
     array = positive(name, value)
-    if not isinstance(value, jax.core.Tracer) and float(value) != round(float(value)):
+    if concrete(value) and float(value) != round(float(value)):
         raise ValueError(f"got {name} = {value}; expected a whole number, so that the boundary values vanish")
     return array

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pdes._parameters import positive
+from pdes._parameters import Number, positive
 from pdes._spectral import Equation, computed_reference
 from sciml.domain import Box, Domain, SpaceTime
 from sciml.field import derivative, dt
@@ -31,7 +31,7 @@ class AllenCahn(Problem):
     diffusivity: Float[Array, ""]
     rate: Float[Array, ""]
 
-    def __init__(self, diffusivity: float = 1e-4, rate: float = 5.0):
+    def __init__(self, diffusivity: Number = 1e-4, rate: Number = 5.0):
         self.domain = SpaceTime(Box(-1, 1, ("x",), wrap=("x",)), 0, 1)
         self.diffusivity = positive("diffusivity", diffusivity)
         self.rate = positive("rate", rate)
@@ -43,9 +43,10 @@ class AllenCahn(Problem):
 
         return {"interior": interior, "initial": lambda z: u(z) - z[0] ** 2 * jnp.cos(jnp.pi * z[0])}
 
-    def reference(self) -> Reference:
+    def equation(self) -> Equation:
+        """The same equation for the Fourier solver of the reference."""
         d, rate = float(self.diffusivity), float(self.rate)
-        equation = Equation(
+        return Equation(
             symbol=lambda k: rate - d * k**2,
             nonlinear=lambda u, k: -rate * np.fft.rfft(u**3),
             initial=lambda x: x**2 * np.cos(np.pi * x),
@@ -53,5 +54,6 @@ class AllenCahn(Problem):
             upper=1.0,
             end=1.0,
         )
-        parameters = {"diffusivity": d, "rate": rate}
-        return computed_reference("allen_cahn", parameters, equation, modes=4096, steps=500, shape=(256, 51))
+
+    def reference(self) -> Reference:
+        return computed_reference("allen_cahn", self.equation(), modes=4096, steps=500, shape=(256, 51))

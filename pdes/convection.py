@@ -2,10 +2,11 @@
 
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pdes._parameters import number
+from pdes._parameters import Number, number
 from sciml.domain import Box, Domain, SpaceTime
 from sciml.field import derivative, dt
 from sciml.problem import Group, Problem, Reference, Role, exact_reference
@@ -16,10 +17,10 @@ class Convection(Problem):
 
     Solution: u = sin(x − βt). β: speed.
 
-    Good values: β = 30, 50.
+    Good values: β = 1 to 50 (30 is the usual one).
 
-    Source: Krishnapriyan, Gholami, Zhe, Kirby, Mahoney, Characterizing possible failure modes in physics-informed neural
-    networks, 2021.
+    Source: Krishnapriyan, Gholami, Zhe, Kirby, Mahoney, Characterizing possible failure modes in
+    physics-informed neural networks, 2021.
     """
 
     components: ClassVar = ("u",)
@@ -29,7 +30,7 @@ class Convection(Problem):
     domain: Domain
     beta: Float[Array, ""]
 
-    def __init__(self, beta: float = 30.0):
+    def __init__(self, beta: Number = 30.0):
         self.domain = SpaceTime(Box(0, 2 * jnp.pi, ("x",), wrap=("x",)), 0, 1)
         self.beta = number("beta", beta)
 
@@ -45,3 +46,8 @@ class Convection(Problem):
 
     def reference(self) -> Reference:
         return exact_reference(self, (128, 101))
+
+    @classmethod
+    def sample(cls, *, key):
+        """A random speed, uniform from 1 to 50."""
+        return cls(jax.random.uniform(key, minval=1.0, maxval=50.0))

@@ -2,10 +2,11 @@
 
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pdes._parameters import positive
+from pdes._parameters import Number, positive
 from sciml.domain import Box, Domain, SpaceTime
 from sciml.field import derivative, dt
 from sciml.problem import Group, HodgeForm, LinearProblem, Reference, Role, exact_reference
@@ -33,7 +34,7 @@ class Heat(LinearProblem):
     domain: Domain
     diffusivity: Float[Array, ""]
 
-    def __init__(self, diffusivity: float = 0.3):
+    def __init__(self, diffusivity: Number = 0.3):
         self.domain = SpaceTime(Box(0, 1, ("x",)), 0, 1)
         self.diffusivity = positive("diffusivity", diffusivity)
 
@@ -57,3 +58,8 @@ class Heat(LinearProblem):
 
     def reference(self) -> Reference:
         return exact_reference(self, (101, 101))
+
+    @classmethod
+    def sample(cls, *, key):
+        """A random diffusivity, uniform from 0.05 to 1."""
+        return cls(jax.random.uniform(key, minval=0.05, maxval=1.0))

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from pdes._parameters import positive
+from pdes._parameters import Number, positive
 from pdes._spectral import Equation, computed_reference
 from sciml.domain import Box, Domain, SpaceTime
 from sciml.field import derivative, dt
@@ -20,7 +20,8 @@ class KdV(Problem):
 
     Good values: δ = 0.022² and 0.0025.
 
-    Source: Zabusky, Kruskal, Interaction of solitons in a collisionless plasma and the recurrence of initial states, 1965.
+    Source: Zabusky, Kruskal, Interaction of solitons in a collisionless plasma and the recurrence of initial
+    states, 1965.
     """
 
     components: ClassVar = ("u",)
@@ -30,7 +31,7 @@ class KdV(Problem):
     domain: Domain
     dispersion: Float[Array, ""]
 
-    def __init__(self, dispersion: float = 0.022**2):
+    def __init__(self, dispersion: Number = 0.022**2):
         self.domain = SpaceTime(Box(-1, 1, ("x",), wrap=("x",)), 0, 1)
         self.dispersion = positive("dispersion", dispersion)
 
@@ -40,9 +41,10 @@ class KdV(Problem):
             "initial": lambda z: u(z) - jnp.cos(jnp.pi * z[0]),
         }
 
-    def reference(self) -> Reference:
+    def equation(self) -> Equation:
+        """The same equation for the Fourier solver of the reference."""
         dispersion = float(self.dispersion)
-        equation = Equation(
+        return Equation(
             symbol=lambda k: 1j * dispersion * k**3,
             nonlinear=lambda u, k: -0.5j * k * np.fft.rfft(u**2),
             initial=lambda x: np.cos(np.pi * x),
@@ -50,4 +52,6 @@ class KdV(Problem):
             upper=1.0,
             end=1.0,
         )
-        return computed_reference("kdv", {"dispersion": dispersion}, equation, modes=512, steps=10000, shape=(256, 51))
+
+    def reference(self) -> Reference:
+        return computed_reference("kdv", self.equation(), modes=512, steps=20000, shape=(256, 51))

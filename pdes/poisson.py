@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pdes._parameters import mode
+from pdes._parameters import Number, mode
 from sciml.domain import Box, Domain
 from sciml.field import laplacian
 from sciml.problem import Group, HodgeForm, LinearProblem, Reference, Role, exact_reference
@@ -29,7 +29,7 @@ class Poisson(LinearProblem):
     domain: Domain
     wavenumber: Float[Array, ""]
 
-    def __init__(self, wavenumber: float = 1.0):
+    def __init__(self, wavenumber: Number = 1.0):
         self.domain = Box([0, 0], [1, 1])
         self.wavenumber = mode("wavenumber", wavenumber)
 

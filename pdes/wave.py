@@ -2,10 +2,11 @@
 
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from pdes._parameters import positive
+from pdes._parameters import Number, positive
 from sciml.domain import Box, Domain, SpaceTime
 from sciml.field import derivative, dt
 from sciml.problem import Group, HodgeForm, LinearProblem, Reference, Role, exact_reference
@@ -14,8 +15,8 @@ from sciml.problem import Group, HodgeForm, LinearProblem, Reference, Role, exac
 class Wave(LinearProblem):
     """∂²u/∂t² = c² ∂²u/∂x² on [0, 1]², u = 0 at both ends, u(x, 0) = sin(πx) + ½ sin(4πx), ∂u/∂t(x, 0) = 0.
 
-    Solution: u = sin(πx) cos(cπt) + ½ sin(4πx) cos(4cπt). c: wave speed. The initial displacement and the initial velocity
-    are two groups.
+    Solution: u = sin(πx) cos(cπt) + ½ sin(4πx) cos(4cπt). c: wave speed. The initial displacement and
+    velocity are two groups, `initial` and `velocity`.
 
     Good values: c = 1, 2.
 
@@ -25,7 +26,7 @@ class Wave(LinearProblem):
     components: ClassVar = ("u",)
     groups: ClassVar = {
         "interior": Group("interior", Role.EQUATION),
-        "displacement": Group("initial", Role.INITIAL, 0),
+        "initial": Group("initial", Role.INITIAL, 0),
         "velocity": Group("initial", Role.INITIAL, 1),
         "left": Group("left", Role.BOUNDARY),
         "right": Group("right", Role.BOUNDARY),
@@ -35,7 +36,7 @@ class Wave(LinearProblem):
     domain: Domain
     speed: Float[Array, ""]
 
-    def __init__(self, speed: float = 2.0):
+    def __init__(self, speed: Number = 2.0):
         self.domain = SpaceTime(Box(0, 1, ("x",)), 0, 1)
         self.speed = positive("speed", speed)
 
@@ -49,7 +50,7 @@ class Wave(LinearProblem):
     def residuals(self, u):
         return {
             "interior": lambda z: dt(u, 2)(z) - self.speed**2 * derivative(u, 0, 2)(z),
-            "displacement": lambda z: u(z) - jnp.sin(jnp.pi * z[0]) - jnp.sin(4 * jnp.pi * z[0]) / 2,
+            "initial": lambda z: u(z) - jnp.sin(jnp.pi * z[0]) - jnp.sin(4 * jnp.pi * z[0]) / 2,
             "velocity": dt(u),
             "left": u,
             "right": u,
@@ -60,3 +61,8 @@ class Wave(LinearProblem):
 
     def reference(self) -> Reference:
         return exact_reference(self, (101, 101))
+
+    @classmethod
+    def sample(cls, *, key):
+        """A random speed, uniform from 1 to 2."""
+        return cls(jax.random.uniform(key, minval=1.0, maxval=2.0))

@@ -6,12 +6,15 @@ Exit status: 0 pass, 1 the claim fails or the accuracy asked for was not reached
 import contextlib
 import dataclasses
 import difflib
+import io
+import itertools
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import jax
 import tyro
@@ -34,6 +37,8 @@ class ListOptions:
 class CheckOptions:
     """Check the installation: versions, float width, algebra, a small solve, a saved result; under a minute."""
 
+    x64: bool = True
+    """Double precision."""
     json: bool = False
     """Print one JSON object on stdout."""
 
@@ -53,9 +58,9 @@ class SolveOptions:
     """Options of every problem."""
 
     method: str = "auto"
-    """auto (chooses, and says why), features, gauss-newton, lbfgs or adam."""
+    """auto, which chooses and says why, or a method that 'list' names."""
     weights: str = "least-squares"
-    """least-squares, student-t or huber."""
+    """A weighting that 'list' names."""
     seconds: float | None = None
     """Wall time of the whole run, import and compilation included; 300 unless --steps is given."""
     steps: int | None = None
@@ -126,19 +131,34 @@ def _parse(options: type, arguments: list[str], prog: str, description: str) -> 
             near = difflib.get_close_matches(flag, known, 1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             raise _Usage(f"got the unknown option {flag} of '{prog}'{hint}; expected one of {', '.join(sorted(known))}")
+    numbers = {f"--{f.name}" for f in dataclasses.fields(options) if {f.type, *get_args(f.type)} & {float, int}}
+    for flag, value in itertools.pairwise(" ".join(arguments).replace("=", " ").split(" ")):
+        if flag.replace("-", "_").replace("__", "--", 1) in numbers and not _is_number(value):
+            raise _Usage(f"got {flag} {value}; expected a number")
+    helping = "--help" in arguments or "-h" in arguments
     try:
-        return tyro.cli(options, args=arguments, prog=prog, description=description, console_outputs=True)
+        with contextlib.nullcontext() if helping else contextlib.redirect_stderr(io.StringIO()):
+            return tyro.cli(options, args=arguments, prog=prog, description=description)
     except SystemExit as stop:
         if stop.code in (0, None):
             raise
         raise _Usage(f"'{prog}' could not read its arguments {' '.join(arguments)!r}; see '{prog} --help'") from stop
 
 
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
 def _list(arguments: list[str]) -> _Outcome:
-    """the problems, their equations and references"""
+    """the problems, their equations and references; the methods and weightings"""
     _parse(ListOptions, arguments, "python -m sciml list", str(ListOptions.__doc__))
     import pdes
+    from sciml.pinn import METHODS
     from sciml.report.table import table
+    from sciml.weighting import ALL as WEIGHTINGS
 
     rows = []
     for name, kind in pdes.ALL.items():
@@ -157,7 +177,8 @@ def _list(arguments: list[str]) -> _Outcome:
         [(r["name"], str(r["dimension"]), f"{r['reference_floor']:.1e}", r["equation"]) for r in rows],
         ("problem", "dim", "floor", "equation"),
     )
-    return 0, text, {"problems": rows}
+    text = f"{text}\n\nmethods: auto, {', '.join(METHODS)}\nweightings: {', '.join(WEIGHTINGS)}"
+    return 0, text, {"problems": rows, "methods": ["auto", *METHODS], "weightings": list(WEIGHTINGS)}
 
 
 def _options_of(name: str) -> type:
@@ -171,6 +192,7 @@ def _options_of(name: str) -> type:
 def _solve(arguments: list[str]) -> _Outcome:
     """solve a problem: python -m sciml solve NAME [--PARAM VALUE ...]"""
     import pdes
+    from sciml.pinn import check_budget
     from sciml.report.table import summary_table
 
     if not arguments or arguments[0].startswith("-"):
@@ -178,6 +200,7 @@ def _solve(arguments: list[str]) -> _Outcome:
     name, *rest = arguments
     kind = _options_of(name)
     options = _parse(kind, rest, f"python -m sciml solve {name}", str(pdes.ALL[name].__doc__))
+    check_budget(options.seconds, options.steps, options.target)
     _refuse_float32(options)
     summary, status = _run(name, options, kind)
     return status, summary_table(summary), summary
@@ -263,10 +286,9 @@ def _new_folder(out: str | None, name: str) -> Path:
 
 def _summary(settings: Any, why: str, found: Any, folder: Path) -> dict[str, Any]:
     """The JSON object of a solve."""
-    from sciml.solution import RESULTS
+    from sciml.solution import RESULTS, result_name
 
     stats = {k: v for k, v in found.stats.items() if k not in ("method", "weights", "why", "seconds", "dtype")}
-    names = [n for n in dir(RESULTS) if not n.startswith("_")]
     return {
         "problem": settings.problem,
         "problem_parameters": settings.parameters,
@@ -278,7 +300,7 @@ def _summary(settings: Any, why: str, found: Any, folder: Path) -> dict[str, Any
         **stats,
         **({} if stats["relative_l2"] is not None else {"relative_l2_reason": "the problem has no reference"}),
         "seconds": _elapsed(),
-        "result": next(n for n in names if getattr(RESULTS, n) == found.result),
+        "result": result_name(found.result),
         "result_text": RESULTS[found.result],
         "out": str(folder),
     }

@@ -31,3 +31,9 @@ class Solution(eqx.Module):
     result: RESULTS
     stats: dict[str, Any]
     state: Any
+
+
+def result_name(result: RESULTS) -> str:
+    """The member's name, such as "converged"."""
+    members = ("converged", "budget_spent", "stalled", "nonfinite", "ill_posed")
+    return next(name for name in members if getattr(RESULTS, name) == result)

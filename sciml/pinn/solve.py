@@ -169,7 +169,7 @@ def solve(
         ValueError: a problem that fails its check, unknown names, budgets that are not positive, a target without a
             reference.
     """
-    budget = _budget(seconds, steps, target)
+    budget = check_budget(seconds, steps, target)
     with clock() as running, threadpool_limits(1, user_api="blas"):  # XLA has its own pool; two pools cost up to 10x
         plan = begin(problem, method=method, weights=weights, network=network, points=points, key=key)
         report = require(problem, points_per_group=max(plan.counts.values()))
@@ -186,7 +186,8 @@ def solve(
     return Solution(state.model, result, stats, state)
 
 
-def _budget(seconds, steps, target) -> Budget:
+def check_budget(seconds: float | int | None, steps: int | None, target: float | int | None) -> Budget:
+    """The budget, or ValueError for a number that is not positive and finite."""
     for name, value in (("seconds", seconds), ("steps", steps), ("target", target)):
         if value is not None and not (math.isfinite(value) and value > 0):
             raise ValueError(f"got {name} = {value}; expected a positive finite number")

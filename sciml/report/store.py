@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,15 +19,15 @@ _LONGEST_HEADER = 1 << 20
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Write through a temporary file in the same folder; a reader sees the old file or the whole new one."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
-        try:
-            write(part)  # type: ignore[arg-type]
-            part.flush()
-            os.fsync(part.fileno())
-        except BaseException:
-            os.unlink(part.name)
-            raise
-    os.replace(part.name, path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(part, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _is_key(leaf: Any) -> bool:
