@@ -95,3 +95,8 @@ def watch(old: Trend, loss: Float[Array, ""]) -> Trend:
     smooth = jnp.where(jnp.isfinite(old.smooth), 0.9 * old.smooth + 0.1 * loss, loss)
     better = smooth < 0.98 * old.best
     return Trend(smooth, jnp.where(better, smooth, old.best), jnp.where(better, 0, old.idle + 1))
+
+
+def rested(old: Trend) -> Trend:
+    """The trend with its count of idle steps begun again."""
+    return Trend(old.smooth, old.best, jnp.zeros_like(old.idle))

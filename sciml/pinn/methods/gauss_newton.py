@@ -1,27 +1,37 @@
 """Gauss-Newton with trust-ratio damping: many dampings probed in one evaluation, fresh points each step."""
 
-from collections.abc import Mapping
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from sciml.field import Field
 from sciml.parameters import flatten
 from sciml.pinn.least_squares import damped_steps, predicted, spectrum
 from sciml.pinn.network import mlp
 from sciml.pinn.rows import adaptive_sample, balanced_factors, linearise, rms, row_scales, stack
-from sciml.pinn.solver import Solver, State, Trend, repeat, trend, watch
+from sciml.pinn.solver import Solver, State, Trend, repeat, rested, trend, watch
 from sciml.problem import Problem, Role, evaluate, sample
 from sciml.weighting import Weighting
 
+_FEW = 256  # points a group that balance the groups at the start
+
 
 class Damping(eqx.Module):
-    """Damping last used (relative to the largest singular value), the last move, and the trend of the loss."""
+    """What one step hands to the next.
+
+    Attributes:
+        value: damping last used, relative to the largest singular value.
+        move: the last move.
+        points: the batch of the next step.
+        doubled: how often the batch has been doubled.
+        trend: of the loss.
+    """
 
     value: Float[Array, ""]
     move: Float[Array, " p"]
+    points: dict[str, Array]
+    doubled: Int[Array, ""]
     trend: Trend
 
 
@@ -37,7 +47,9 @@ class GaussNewton(Solver):
         momentum: share of the last move that damping pulls towards instead of towards no move; it carries what earlier
             batches taught into directions that this batch leaves open.
         adaptive: share of the equation points drawn in proportion to the residual.
-        patience: steps without a 2 % lower smoothed loss after which the method calls itself stalled.
+        doublings: how often the number of points may double.
+        patience: steps without a 2 % lower smoothed loss after which the points double, or at the largest number of them
+            the method calls itself stalled.
     """
 
     block: int = eqx.field(static=True, default=1)
@@ -49,21 +61,22 @@ class GaussNewton(Solver):
     ratio: float = 0.15
     momentum: float = 0.9
     equation: float = 0.1
-    patience: int = 200
+    doublings: int = eqx.field(static=True, default=2)
+    patience: int = 40
 
     def network(self, problem: Problem, *, key: PRNGKeyArray) -> Field:
         return mlp(problem, width=self.width, depth=self.depth, key=key)
 
     def start(self, problem, model, weighting, counts, *, key):
         first, later = jax.random.split(key)
-        few = {g: min(n, 256) for g, n in counts.items()}
         vector, rebuild = flatten(model)
-        lin = linearise(problem, rebuild, vector, sample(problem, few, key=first))
+        points = sample(problem, counts, key=first)
+        lin = linearise(problem, rebuild, vector, {g: z[:_FEW] for g, z in points.items()})
         factors = balanced_factors(problem, lin.jacobian, {Role.EQUATION: self.equation})
         dtype = vector.dtype
         return State(
             model=model,
-            inner=Damping(jnp.asarray(1e-2, dtype), jnp.zeros_like(vector), trend(dtype)),
+            inner=Damping(jnp.asarray(1e-2, dtype), jnp.zeros_like(vector), points, jnp.zeros((), int), trend(dtype)),
             weights=weighting.init(lin.residuals),
             factors=factors,
             key=later,
@@ -74,14 +87,21 @@ class GaussNewton(Solver):
         )
 
     def advance(self, problem, weighting, counts, state, steps):
-        return repeat(lambda s: self._step(problem, weighting, counts, s), state, steps)
+        return repeat(lambda s: self._step(problem, weighting, s), state, steps)
 
     def turn(self, problem, state):
-        return state
+        """Twice the points when the loss no longer falls: what is left is the noise of the batches."""
+        points, watched = state.inner.points, state.inner.trend
+        doubled = int(state.inner.doubled)
+        if int(watched.idle) < self.patience or doubled == self.doublings:
+            return state
+        counts = {g: len(z) * (1 if problem.groups[g].role is Role.DATA else 2) for g, z in points.items()}
+        wider = sample(problem, counts, key=jax.random.fold_in(state.key, 2**20 + doubled))
+        inner = Damping(state.inner.value, state.inner.move, wider, state.inner.doubled + 1, rested(watched))
+        return eqx.tree_at(lambda s: (s.inner, s.stalled), state, (inner, jnp.zeros((), bool)))
 
-    def _step(self, problem: Problem, weighting: Weighting, counts: Mapping[str, int], state: State) -> State:
-        key = jax.random.fold_in(state.key, state.step)
-        points = adaptive_sample(problem, state.model, counts, self.adaptive, 4, key=key)
+    def _step(self, problem: Problem, weighting: Weighting, state: State) -> State:
+        points = state.inner.points
         vector, rebuild = flatten(state.model)
         lin = linearise(problem, rebuild, vector, points)
         row_weights, weights = weighting.update(lin.residuals, state.weights)
@@ -103,9 +123,12 @@ class GaussNewton(Solver):
         move = jnp.where(found, moves[index], 0)
         value = jnp.clip(jnp.where(found, damping[index], 10 * damping[0]), smallest, 1e3)
         watched = watch(state.inner.trend, now)
+        model = rebuild(vector + move)
+        counts = {g: len(z) for g, z in points.items()}
+        fresh = adaptive_sample(problem, model, counts, self.adaptive, 4, key=jax.random.fold_in(state.key, state.step))
         return State(
-            model=rebuild(vector + move),
-            inner=Damping(value, move, watched),
+            model=model,
+            inner=Damping(value, move, fresh, state.inner.doubled, watched),
             weights=weights,
             factors=state.factors,
             key=state.key,
