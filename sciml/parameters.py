@@ -8,8 +8,6 @@ import jax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from sciml.field import Field
-
 
 class Frozen(eqx.Module):
     """Arrays that no solver trains (bounds, random hidden weights)."""
@@ -17,7 +15,7 @@ class Frozen(eqx.Module):
     value: Any
 
 
-def trainable(model: Field) -> Field:
+def trainable(model: Any) -> Any:
     """Filter for ``eqx.partition``: True at the inexact arrays of ``model`` that are not inside a Frozen."""
 
     def mark(leaf):
@@ -26,12 +24,12 @@ def trainable(model: Field) -> Field:
     return jax.tree.map(mark, model, is_leaf=lambda leaf: isinstance(leaf, Frozen))
 
 
-def parameter_count(model: Field) -> int:
+def parameter_count(model: Any) -> int:
     """Number of trained scalars."""
     return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(model, trainable(model))))
 
 
-def flatten(model: Field) -> tuple[Float[Array, " p"], Callable[[Float[Array, " p"]], Field]]:
+def flatten(model: Any) -> tuple[Float[Array, " p"], Callable[[Float[Array, " p"]], Any]]:
     """Trained parameters as one vector, and the function from such a vector back to the model."""
     moving, still = eqx.partition(model, trainable(model))
     vector, unravel = ravel_pytree(moving)

