@@ -19,8 +19,15 @@ from sciml.field import (
     grad as grad,
     laplacian as laplacian,
 )
+from sciml.gridfield import GridField as GridField, verify_initial as verify_initial
 from sciml.learn import from_flax as from_flax
-from sciml.pinn import hard_constraint as hard_constraint, mlp as mlp, solve as solve
+from sciml.pinn import (
+    Identified as Identified,
+    hard_constraint as hard_constraint,
+    identify as identify,
+    mlp as mlp,
+    solve as solve,
+)
 from sciml.problem import (
     Group as Group,
     HodgeForm as HodgeForm,

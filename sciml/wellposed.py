@@ -71,7 +71,9 @@ def check(problem: Problem, *, ansatz: Field | None = None, points_per_group: in
     failures = [*_insensitive(probe), *_exact(probe), *_wraps(problem)]
     defect, fault = _neumann(problem, probe)
     corners = _corners(problem, probe)
-    notes = [_corner_sentence(c) for c in corners] + _resolution_notes(problem, points_per_group)
+    notes = [_corner_sentence(c) for c in corners]
+    if points_per_group is not None:
+        notes += resolution_notes(problem, points_per_group)
     if defect is not None and not fault:
         notes.append("every condition is blind to constants: the solution is unique up to a constant only")
     return Report((*failures, *fault), tuple(notes), tuple(corners), defect)
@@ -363,9 +365,8 @@ def points_per_period(problem: Problem, n: int) -> dict[str, float]:
     return {name: along / p if p > 0 else float("inf") for name, p in periods.items()}
 
 
-def _resolution_notes(problem: Problem, n: int | None) -> list[str]:
-    if n is None:
-        return []
+def resolution_notes(problem: Problem, n: int) -> list[str]:
+    """A sentence for each coordinate along which ``n`` points give fewer than 10 points a period."""
     return [
         f"about {held:.1f} points a period along {name!r} with {n} points: use more, or march in windows"
         for name, held in points_per_period(problem, n).items()

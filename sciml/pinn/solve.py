@@ -21,7 +21,7 @@ from sciml.pinn.solver import Solver, State
 from sciml.problem import Group, Problem, Reference, Role, check_counts, evaluate, sample
 from sciml.solution import RESULTS, Solution
 from sciml.weighting import Weighting
-from sciml.wellposed import invariant_drift, require
+from sciml.wellposed import invariant_drift, require, resolution_notes
 
 
 class Progress(NamedTuple):
@@ -171,8 +171,8 @@ def solve(
     """
     budget = check_budget(seconds, steps, target)
     with clock() as running, threadpool_limits(1, user_api="blas"):  # XLA has its own pool; two pools cost up to 10x
+        report = require(problem)
         plan = begin(problem, method=method, weights=weights, network=network, points=points, key=key)
-        report = require(problem, points_per_group=max(plan.counts.values()))
         reference = problem.reference()
         if target is not None and reference is None:
             raise ValueError(
@@ -180,7 +180,8 @@ def solve(
             )
         state = plan.state if state is None else state
         state, result = _march(problem, plan, state, reference, budget, observer, running)
-        stats = _statistics(problem, plan, state, reference, report, running)
+        notes = [*report.notes, *resolution_notes(problem, max(plan.counts.values()))]
+        stats = _statistics(problem, plan, state, reference, notes, running)
         if result == RESULTS.stalled and _is_converged(stats, state.loss.dtype):
             result = RESULTS.converged
     return Solution(state.model, result, stats, state)
@@ -233,7 +234,7 @@ def _progress(state: State, reference: Reference | None, running: Clock) -> Prog
     )
 
 
-def _statistics(problem, plan: Plan, state: State, reference, report, running: Clock) -> dict[str, Any]:
+def _statistics(problem, plan: Plan, state: State, reference, notes: list[str], running: Clock) -> dict[str, Any]:
     progress = _progress(state, reference, running)
     size = _zero_loss(problem, plan.counts, state.factors, state.key)
     return {
@@ -251,7 +252,7 @@ def _statistics(problem, plan: Plan, state: State, reference, report, running: C
         "weights": plan.weights,
         "why": plan.why,
         "dtype": str(state.loss.dtype),
-        "notes": list(report.notes),
+        "notes": notes,
         "invariant_drift": invariant_drift(problem, state.model),
         "relative_residual": math.sqrt(progress.loss / float(size)) if size > 0 else None,
     }
