@@ -61,7 +61,8 @@ class Ball(Domain):
         return ball * self.radius**d if region == "interior" else d * ball * self.radius ** (d - 1)
 
     def contains(self, x):
-        return jnp.sum((x - self.centre) ** 2) <= self.radius**2 * (1 + 4 * jnp.finfo(x.dtype).eps)
+        rounding = 4 * jnp.finfo(x.dtype).eps * (jnp.max(jnp.abs(self.centre)) + self.radius)
+        return jnp.linalg.norm(x - self.centre) <= self.radius + rounding
 
     def normal(self, region, x):
         return (x - self.centre) / jnp.linalg.norm(x - self.centre)

@@ -107,10 +107,11 @@ class Difference(Domain):
         return masked_grid(self, shape)
 
     def quadrature(self, region):
+        check_region(self, region)
         hole = self._hole(region)
         if hole is not None:
             return hole.quadrature("boundary")
-        return monte_carlo(self, region)
+        return monte_carlo(self, region) if region in ("interior", "holes") else self.outer.quadrature(region)
 
     def meetings(self, n):
         return self.outer.meetings(n)
