@@ -21,7 +21,7 @@ import tyro
 
 _IMPORTED = time.perf_counter()
 _SECONDS = 300.0
-_RESERVE = 3.0  # seconds kept for the pictures
+_RESERVE = 4.0  # seconds kept for the pictures
 _FLOAT32_REACH = 1e-5
 
 

@@ -78,6 +78,9 @@ class FirstOrder(Solver):
     def turn(self, problem, state):
         return state
 
+    def cost(self, state):
+        return 1.0
+
     def _step(self, problem: Problem, weighting: Weighting, counts: Mapping[str, int], state: State) -> State:
         params, static = eqx.partition(state.model, trainable(state.model))
         points = self._points(problem, counts, state)

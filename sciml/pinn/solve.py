@@ -197,7 +197,7 @@ def check_budget(seconds: float | int | None, steps: int | None, target: float |
 
 def _march(problem, plan: Plan, state: State, reference, budget: Budget, observer, running: Clock):
     """Advance block by block until the budget, the target, a stall or a non-finite value; returns the last good state."""
-    block_seconds = 0.0
+    pace = _Pace(0.0, 0.0, 1.0)
     while True:
         done = int(state.step)
         if budget.steps is not None and done >= budget.steps:
@@ -205,13 +205,15 @@ def _march(problem, plan: Plan, state: State, reference, budget: Budget, observe
         state = plan.solver.turn(problem, state)
         if bool(state.stalled):
             return state, RESULTS.stalled
-        if budget.seconds is not None and done and running.seconds + block_seconds > budget.seconds:
+        cost = plan.solver.cost(state)
+        if budget.seconds is not None and done and running.seconds + pace.foresee(cost) > budget.seconds:
             return state, RESULTS.budget_spent
-        began = running.seconds
+        began, compiled = running.seconds, running.compile_seconds
         length = plan.solver.block if budget.steps is None else min(plan.solver.block, budget.steps - done)
         new = _advance(plan.solver, problem, plan.weighting, plan.counts, state, jnp.asarray(length))
         progress = _progress(new, reference, running)
-        block_seconds = running.seconds - began
+        compiling = running.compile_seconds - compiled
+        pace = _Pace(running.seconds - began - compiling, compiling or pace.compiling, cost)
         if not _finite(new):
             return state, RESULTS.nonfinite
         state = new
@@ -219,6 +221,18 @@ def _march(problem, plan: Plan, state: State, reference, budget: Budget, observe
             observer(progress)
         if budget.target is not None and progress.relative_l2 is not None and progress.relative_l2 <= budget.target:
             return state, RESULTS.converged
+
+
+class _Pace(NamedTuple):
+    """Seconds of the last block without compiling, seconds of the last compilation, and the block's relative cost."""
+
+    running: float
+    compiling: float
+    cost: float
+
+    def foresee(self, cost: float) -> float:
+        """Seconds that a block of another cost will take; a change of cost is a change of shape, which compiles."""
+        return self.running * cost / self.cost + (self.compiling if cost != self.cost else 0.0)
 
 
 def _finite(state: State) -> bool:

@@ -66,6 +66,10 @@ class Solver(eqx.Module):
     def turn(self, problem: Problem, state: State) -> State:
         """Host-side change between blocks (growing the model); most methods return the state as it is."""
 
+    @abc.abstractmethod
+    def cost(self, state: State) -> float:
+        """Time of the next block relative to other blocks of this method, so that budgets foresee a growing one."""
+
 
 def repeat(step: Callable[[State], State], state: State, steps: Int[Array, ""]) -> State:
     """``steps`` applications of ``step`` in one loop; the model's functions and other non-arrays stay outside it."""

@@ -62,6 +62,7 @@ class Features(Solver):
         rows: points an equation group at the largest size; smaller sizes take proportionally fewer.
         sizes: numbers of features, one a stage.
         first, later: spreads tried at the first two stages, and factors of the best spread tried after them.
+        unresolved: spreads tried after them instead, as long as the residual is over 1 % of that of the zero field.
         dampings: in units of rounding, relative to the largest singular value.
         emphasis: factor of boundary, initial and data groups over the equations.
     """
@@ -71,6 +72,7 @@ class Features(Solver):
     sizes: tuple[int, ...] = eqx.field(static=True, default=(300, 800, 1600, 2400))
     first: tuple[float, ...] = eqx.field(static=True, default=(0.5, 1.0, 1.5, 2.5, 4.0, 6.0, 9.0))
     later: tuple[float, ...] = eqx.field(static=True, default=(1.0, 1.5, 0.7))
+    unresolved: tuple[float, ...] = eqx.field(static=True, default=(1.4, 1.0, 2.0))
     dampings: tuple[float, ...] = eqx.field(static=True, default=(0.3, 30.0, 3e3, 1e6))
     emphasis: float = 100.0
 
@@ -111,9 +113,9 @@ class Features(Solver):
         """Next spread; after the last one of a size, a larger model that is the same function."""
         search, dtype = state.inner, state.loss.dtype
         stage, trial = int(search.stage), int(search.trial)
-        tried = self.first if stage < 2 else self.later
+        tried = self._spreads(search)
         if trial < len(tried):
-            candidate = tried[trial] * (1.0 if stage < 2 else search.spread)
+            candidate = tried[trial]
             return eqx.tree_at(lambda s: s.inner.candidate, state, jnp.asarray(candidate, dtype))
         if self._finished(search):
             return eqx.tree_at(lambda s: s.stalled, state, jnp.ones((), bool))
@@ -129,6 +131,18 @@ class Features(Solver):
             search.zero,
         )
         return eqx.tree_at(lambda s: (s.model, s.inner), state, (_joined(state.model, extra), search))
+
+    def cost(self, state):
+        return float(state.model.biases.value.shape[0]) ** 3
+
+    def _spreads(self, search: Search) -> tuple[float, ...]:
+        """Spreads to try at this stage: a wide range, then near the best, or a middle range while nothing is resolved."""
+        if int(search.stage) < 2:
+            return self.first
+        return tuple(f * float(search.spread) for f in self.later) if self._resolved(search) else self.unresolved
+
+    def _resolved(self, search: Search) -> bool:
+        return bool(search.entry <= 1e-4 * search.zero)
 
     def _finished(self, search: Search) -> bool:
         rounding = (1e5 * jnp.finfo(search.best.dtype).eps) ** 2 * search.zero

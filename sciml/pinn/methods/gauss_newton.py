@@ -100,6 +100,9 @@ class GaussNewton(Solver):
         inner = Damping(state.inner.value, state.inner.move, wider, state.inner.doubled + 1, rested(watched))
         return eqx.tree_at(lambda s: (s.inner, s.stalled), state, (inner, jnp.zeros((), bool)))
 
+    def cost(self, state):
+        return float(sum(len(z) for z in state.inner.points.values()))
+
     def _step(self, problem: Problem, weighting: Weighting, state: State) -> State:
         points = state.inner.points
         vector, rebuild = flatten(state.model)
