@@ -114,7 +114,11 @@ def _dispatch(arguments: list[str]) -> _Outcome:
     }
     if not arguments or arguments[0] in ("-h", "--help"):
         lines = ["usage: python -m sciml COMMAND ...", "", *(f"  {n:6} {f.__doc__}" for n, f in commands.items())]
-        return (0 if arguments else 3), "\n".join([*lines, "", "python -m sciml COMMAND --help explains a command."]), {}
+        return (
+            (0 if arguments else 3),
+            "\n".join([*lines, "", "python -m sciml COMMAND --help explains a command."]),
+            {},
+        )
     name, *rest = arguments
     if name not in commands:
         raise _Usage(f"got the unknown command {name!r}; expected one of {', '.join(commands)}")
@@ -280,7 +284,9 @@ def _new_folder(out: str | None, name: str) -> Path:
     if out is None:
         return next(p for i in range(10**6) if not (p := Path("runs") / f"{name}-{i:03d}").exists())
     if (Path(out) / "config.json").exists():
-        raise ValueError(f"got the folder {out}, which holds a run already; go on with it by --resume, or choose another")
+        raise ValueError(
+            f"got the folder {out}, which holds a run already; go on with it by --resume, or choose another"
+        )
     return Path(out)
 
 

@@ -143,7 +143,9 @@ def check_counts(problem: Problem, counts: Mapping[str, int]) -> None:
             raise ValueError(f"got {n} points for the residual group {name!r}; expected at least 1")
 
 
-def evaluate(problem: Problem, u: Field, points: Mapping[str, Float[Array, "_n _d"]]) -> dict[str, Float[Array, "_n _m"]]:
+def evaluate(
+    problem: Problem, u: Field, points: Mapping[str, Float[Array, "_n _d"]]
+) -> dict[str, Float[Array, "_n _m"]]:
     """Residuals of ``u`` at ``points``, one ``(n, m)`` array a group."""
     fields = problem.residuals(u)
     return {g: jax.vmap(lambda x, r=fields[g]: jnp.atleast_1d(r(x)))(z) for g, z in points.items()}

@@ -219,7 +219,9 @@ def _wraps(problem: Problem) -> list[str]:
 def _time(problem: Problem) -> list[str]:
     """Every initial condition that the order in time asks for is there."""
     has_time = isinstance(problem.domain, SpaceTime)
-    if has_time != (problem.time_order > 0) and (has_time or any(g.role is Role.INITIAL for g in problem.groups.values())):
+    if has_time != (problem.time_order > 0) and (
+        has_time or any(g.role is Role.INITIAL for g in problem.groups.values())
+    ):
         return [f"time_order is {problem.time_order} on a domain {'with' if has_time else 'without'} time"]
     given = {g.order for g in problem.groups.values() if g.role is Role.INITIAL}
     return [
@@ -281,7 +283,9 @@ def _neumann(problem: Problem, probe: _Probe) -> tuple[float | None, list[str]]:
 
 def _ignores_constants(probe: _Probe) -> bool:
     return all(
-        bool(jnp.max(jnp.abs(probe.shifted[g] - r)) <= _tolerance(r.dtype) * jnp.max(jnp.abs(r) + jnp.abs(probe.zero[g])))
+        bool(
+            jnp.max(jnp.abs(probe.shifted[g] - r)) <= _tolerance(r.dtype) * jnp.max(jnp.abs(r) + jnp.abs(probe.zero[g]))
+        )
         for g, r in probe.first.items()
     )
 
@@ -290,7 +294,10 @@ def _ignores_constants(probe: _Probe) -> bool:
 def _sums(problem: Problem, rules, seed: int | None) -> dict[str, Array]:
     """Integral of each group's residual, of the zero field (seed None) or of a smooth one."""
     fields = problem.residuals(_constant(problem, 0.0) if seed is None else _smooth(problem, seed))
-    return {g: jnp.sum(w * jax.lax.map(lambda x, r=fields[g]: jnp.sum(r(x)), z, batch_size=4096)) for g, (z, w) in rules.items()}
+    return {
+        g: jnp.sum(w * jax.lax.map(lambda x, r=fields[g]: jnp.sum(r(x)), z, batch_size=4096))
+        for g, (z, w) in rules.items()
+    }
 
 
 def _integrals(problem: Problem, rules, seed: int | None) -> tuple[float, float]:

@@ -40,7 +40,12 @@ class HarmonicL(Problem):
 
 def test_u02_harmonic_function_on_an_l():
     problem = HarmonicL()
-    values = {(-1, 0.5): 23.1406926328, (-0.5, 0.25): 3.4015211768, (0.5, -0.5): -0.2078795764, (1, -0.5): -0.0432139183}
+    values = {
+        (-1, 0.5): 23.1406926328,
+        (-0.5, 0.25): 3.4015211768,
+        (0.5, -0.5): -0.2078795764,
+        (1, -0.5): -0.0432139183,
+    }
     found = solve(problem, method=features(sizes=(300, 600)), key=KEY)
     for x, value in values.items():
         np.testing.assert_allclose(problem.exact(jnp.asarray(x)), value, rtol=1e-9)

@@ -118,7 +118,14 @@ def test_periodic_coordinates_have_no_faces():
 
 def test_time_regions():
     domain = SpaceTime(Box(0, 2, ("x",)), 1.0, 3.0)
-    assert domain.names == ("x", "t") and domain.regions() == ("interior", "initial", "final", "boundary", "left", "right")
+    assert domain.names == ("x", "t") and domain.regions() == (
+        "interior",
+        "initial",
+        "final",
+        "boundary",
+        "left",
+        "right",
+    )
     np.testing.assert_array_equal(domain.sample("initial", 7, key=KEY)[:, 1], 1)
     np.testing.assert_array_equal(domain.sample("final", 7, key=KEY)[:, 1], 3)
     np.testing.assert_array_equal(domain.sample("left", 7, key=KEY)[:, 0], 0)
@@ -131,7 +138,10 @@ def test_time_regions():
 def test_a_ray_through_a_vertex():
     """physicsnemo-sym 140: the triangle (0, 0), (1, 1), (1, -1); the point (-1, 0) looks straight at a vertex."""
     triangle = Polygon([(0, 0), (1, 1), (1, -1)])
-    inside = [bool(triangle.contains(jnp.asarray(p))) for p in [(-1.0, 0), (0, 2.0), (0.01, 2.0), (0.5, 0.0), (0.0, 0.0), (1.0, 0.3)]]
+    inside = [
+        bool(triangle.contains(jnp.asarray(p)))
+        for p in [(-1.0, 0), (0, 2.0), (0.01, 2.0), (0.5, 0.0), (0.0, 0.0), (1.0, 0.3)]
+    ]
     assert inside == [False, False, False, True, True, True]
 
 
@@ -176,7 +186,10 @@ def test_domains_are_families():
         (lambda: Difference(Box([0, 0], [1, 1]), [Ball([1.0, 1.0], 0.5)]), "hole 0 that reaches outside"),
         (lambda: Sensors(Box(0, 1), "interior", [[0.0]]), "already has"),
         (lambda: Sensors(Box(0, 1), "probe", [[jnp.nan]]), "non-finite rows"),
-        (lambda: Box(0, 1).sample("lid", 3, key=KEY), "unknown region 'lid'; expected one of interior, boundary, left, right"),
+        (
+            lambda: Box(0, 1).sample("lid", 3, key=KEY),
+            "unknown region 'lid'; expected one of interior, boundary, left, right",
+        ),
     ],
 )
 def test_misuse_is_one_sentence(make, message):

@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sciml.field import component, curl, derivative, directional, div, dt, grad, laplacian
 
@@ -36,7 +37,9 @@ def test_first_order_operators():
     np.testing.assert_allclose(div(vector)(X), np.trace(rows), rtol=1e-13)
     np.testing.assert_allclose(curl(vector)(X), [-y * np.cos(y * z), -np.exp(x) * z, -(x**2)], rtol=1e-13)
     np.testing.assert_allclose(grad(wave, axes=(2,))(X), [derivative(wave, 2)(X)])
-    np.testing.assert_allclose(directional(wave, lambda x: jnp.asarray([1.0, 2.0, 0.0]))(X), grad(wave)(X) @ np.array([1.0, 2, 0]))
+    np.testing.assert_allclose(
+        directional(wave, lambda x: jnp.asarray([1.0, 2.0, 0.0]))(X), grad(wave)(X) @ np.array([1.0, 2, 0])
+    )
     plane = curl(lambda x: jnp.stack([-x[1], x[0] ** 2]))(jnp.asarray([3.0, 5.0]))
     np.testing.assert_allclose(plane, 7.0)
 
@@ -68,7 +71,20 @@ def test_identities_on_random_cubics(numbers):
     a = jnp.asarray(numbers).reshape(3, 10)
 
     def cubic(x):
-        p = jnp.stack([x[0], x[1], x[2], x[0] * x[1], x[1] * x[2], x[2] * x[0], x[0] ** 3, x[1] ** 3, x[2] ** 3, x[0] * x[1] * x[2]])
+        p = jnp.stack(
+            [
+                x[0],
+                x[1],
+                x[2],
+                x[0] * x[1],
+                x[1] * x[2],
+                x[2] * x[0],
+                x[0] ** 3,
+                x[1] ** 3,
+                x[2] ** 3,
+                x[0] * x[1] * x[2],
+            ]
+        )
         return a @ p
 
     scalar = component(cubic, 0)

@@ -56,7 +56,14 @@ def test_random_features_are_affine_in_their_coefficients():
 
 
 def test_mixed_precision_leaves_keep_their_own():
-    model = {"a": jnp.ones(2, jnp.float32), "b": jnp.ones(3), "c": None, "d": jnp.tanh, "e": Frozen(jnp.ones(4)), "f": 7}
+    model = {
+        "a": jnp.ones(2, jnp.float32),
+        "b": jnp.ones(3),
+        "c": None,
+        "d": jnp.tanh,
+        "e": Frozen(jnp.ones(4)),
+        "f": 7,
+    }
     vector, rebuild = flatten(model)
     assert vector.shape == (5,) and vector.dtype == jnp.float64
     back = rebuild(vector + 1)
@@ -98,7 +105,9 @@ def test_hard_constraint_on_torn_corners_is_refused():
     network = mlp(problem, width=4, depth=1, key=KEY)
     with pytest.raises(ValueError, match="differ by 1 at their corner.*leave these groups as residuals"):
         hard_constraint(problem, network, lift=lambda x: 1 - x[0], distance=_distance, fixes=sides)
-    form = hard_constraint(problem, network, lift=lambda x: 1 - x[0], distance=lambda x: x[0] * (1 - x[0]), fixes=("left", "right"))
+    form = hard_constraint(
+        problem, network, lift=lambda x: 1 - x[0], distance=lambda x: x[0] * (1 - x[0]), fixes=("left", "right")
+    )
     assert float(form(jnp.asarray([0.0, 0.4]))) == 1.0
 
 
@@ -108,9 +117,16 @@ def test_soft_corners_are_solved_away_from_the_jump():
     odd = np.arange(1, 60, 2)
 
     def series(x, y):
-        return np.sum(4 / (odd * np.pi) * np.sinh(odd * np.pi * (1 - x)) / np.sinh(odd * np.pi) * np.sin(odd * np.pi * y))
+        return np.sum(
+            4 / (odd * np.pi) * np.sinh(odd * np.pi * (1 - x)) / np.sinh(odd * np.pi) * np.sin(odd * np.pi * y)
+        )
 
-    for x, y, value in [(0.5, 0.5, 0.25), (0.25, 0.5, 0.5405292183), (0.75, 0.5, 0.0954141180), (0.25, 0.25, 0.4320283319)]:
+    for x, y, value in [
+        (0.5, 0.5, 0.25),
+        (0.25, 0.5, 0.5405292183),
+        (0.75, 0.5, 0.0954141180),
+        (0.25, 0.25, 0.4320283319),
+    ]:
         np.testing.assert_allclose(series(x, y), value, atol=1e-9)
         assert abs(float(found.field(jnp.asarray([x, y]))) - value) < 0.02
 
@@ -133,7 +149,11 @@ def test_hard_constraint_must_hold_what_it_claims():
 def test_hard_constraints_train():
     problem = pdes.make("poisson")
     form = hard_constraint(
-        problem, mlp(problem, width=12, depth=1, key=KEY), lift=lambda x: 0.0 * x[0], distance=_distance, fixes=("boundary",)
+        problem,
+        mlp(problem, width=12, depth=1, key=KEY),
+        lift=lambda x: 0.0 * x[0],
+        distance=_distance,
+        fixes=("boundary",),
     )
     found = solve(problem, network=form, points={"interior": 200}, steps=60, key=KEY)
     assert found.stats["relative_l2"] < 1e-3
@@ -160,7 +180,14 @@ def test_models_with_functions_and_none_train_under_accumulation():
     model = Odd(eqx.nn.Linear(2, 4, key=a), jnp.tanh, None, eqx.nn.Linear(4, 1, key=b))
     method = FirstOrder(make=_accumulated, learning_rate=1e-3, block=1, rows=32, rebalance=0)
     states = []
-    solve(pdes.make("poisson"), network=model, method=method, steps=4, observer=lambda p: states.append(p.state.model), key=KEY)
+    solve(
+        pdes.make("poisson"),
+        network=model,
+        method=method,
+        steps=4,
+        observer=lambda p: states.append(p.state.model),
+        key=KEY,
+    )
     weights = [np.asarray(m.first.weight) for m in (model, *states)]
     changed = [not np.array_equal(x, y) for x, y in zip(weights, weights[1:], strict=False)]
     assert changed == [False, True, False, True]

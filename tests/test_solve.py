@@ -9,6 +9,8 @@ from flax import nnx
 
 import pdes
 from sciml import weighting as weightings
+from sciml.domain import Box, Sensors
+from sciml.field import derivative
 from sciml.learn import from_flax
 from sciml.parameters import parameter_count
 from sciml.pinn import METHODS, begin, mlp, solve
@@ -16,8 +18,6 @@ from sciml.pinn.choose import is_affine
 from sciml.pinn.methods.features import features
 from sciml.pinn.methods.gauss_newton import gauss_newton
 from sciml.problem import Group, Problem, Role, exact_reference
-from sciml.domain import Box, Sensors
-from sciml.field import derivative
 from sciml.solution import RESULTS
 
 KEY = jax.random.key(0)
@@ -117,7 +117,9 @@ def test_features_solve_poisson_to_rounding():
 
 
 def test_gauss_newton_reaches_high_accuracy_on_a_smooth_problem():
-    found = solve(Counted(2, Tally()), method=gauss_newton(width=16, depth=1, rows=200), steps=150, target=1e-6, key=KEY)
+    found = solve(
+        Counted(2, Tally()), method=gauss_newton(width=16, depth=1, rows=200), steps=150, target=1e-6, key=KEY
+    )
     assert found.result == RESULTS.converged
     assert found.stats["relative_l2"] <= 1e-6
 

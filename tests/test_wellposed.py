@@ -1,6 +1,5 @@
 """The check of a problem: what it refuses, what it notes, and the numbers it names."""
 
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -63,7 +62,11 @@ def forced(source):
     ends = {s: Group(s, Role.BOUNDARY) for s in ("left", "right")}
 
     def terms(u):
-        return {"interior": lambda x: -derivative(u, 0, 2)(x) - source(x), "left": lambda x: u(x) - layer(x), "right": lambda x: u(x) - layer(x)}
+        return {
+            "interior": lambda x: -derivative(u, 0, 2)(x) - source(x),
+            "left": lambda x: u(x) - layer(x),
+            "right": lambda x: u(x) - layer(x),
+        }
 
     return WithExact(layer, Box(-1, 1, ("x",)), {"interior": EQUATION, **ends}, terms)
 
@@ -104,7 +107,9 @@ def test_u34_incompatible_neumann_data_name_the_defect(sign):
     assert any("up to a constant" in note for note in fine.notes)
     report = check(neumann(1.0, sign=sign))
     np.testing.assert_allclose(report.defect, 1.0, rtol=1e-9)
-    assert report.failures == ("no solution exists: sources and boundary fluxes do not balance, defect 1 (mean source over the domain)",)
+    assert report.failures == (
+        "no solution exists: sources and boundary fluxes do not balance, defect 1 (mean source over the domain)",
+    )
 
 
 def test_neumann_on_a_disc():
@@ -120,7 +125,10 @@ def test_dirichlet_and_robin_problems_have_no_compatibility_condition():
     robin = Stated(
         Box(0, 1, ("x",)),
         {"interior": EQUATION, "boundary": Group("boundary", Role.BOUNDARY)},
-        lambda u: {"interior": lambda x: -derivative(u, 0, 2)(x) - 1, "boundary": lambda x: derivative(u, 0)(x) * (2 * x[0] - 1) + u(x)},
+        lambda u: {
+            "interior": lambda x: -derivative(u, 0, 2)(x) - 1,
+            "boundary": lambda x: derivative(u, 0)(x) * (2 * x[0] - 1) + u(x),
+        },
     )
     assert check(robin).ok and check(robin).defect is None
 
@@ -141,7 +149,12 @@ def test_u07_corners_and_their_jumps():
 
 
 def advection_diffusion(m):
-    groups = {"interior": EQUATION, "initial": Group("initial", Role.INITIAL), "left": SIDES["left"], "right": SIDES["right"]}
+    groups = {
+        "interior": EQUATION,
+        "initial": Group("initial", Role.INITIAL),
+        "left": SIDES["left"],
+        "right": SIDES["right"],
+    }
     return Stated(
         SpaceTime(Box(0, 10, ("x",)), 0, 1),
         groups,
@@ -175,7 +188,10 @@ def wave(groups, time_order=2):
         "ends": Group("boundary", Role.BOUNDARY),
     }
     return Stated(
-        SpaceTime(Box(0, 1, ("x",)), 0, 1), {g: known[g] for g in groups}, lambda u: {g: terms[g](u) for g in groups}, time_order
+        SpaceTime(Box(0, 1, ("x",)), 0, 1),
+        {g: known[g] for g in groups},
+        lambda u: {g: terms[g](u) for g in groups},
+        time_order,
     )
 
 
@@ -230,7 +246,10 @@ def test_u08_periodic_advection_is_well_posed_and_a_wrong_period_is_not():
     [
         (lambda u: {"interior": laplacian(u)}, "group 'boundary' has no residual"),
         (lambda u: {"interior": laplacian(u), "boundary": u, "lid": u}, "residual 'lid' is not listed"),
-        (lambda u: {"interior": lambda x: laplacian(u)(x) + jnp.log(x[0] - 0.5), "boundary": u}, "group 'interior' is not finite at"),
+        (
+            lambda u: {"interior": lambda x: laplacian(u)(x) + jnp.log(x[0] - 0.5), "boundary": u},
+            "group 'interior' is not finite at",
+        ),
         (lambda u: {"interior": laplacian(u), "boundary": lambda x: x[0]}, "'boundary' does not depend on the unknown"),
     ],
 )
@@ -240,7 +259,11 @@ def test_faulty_residuals_are_named(terms, message):
 
 
 def test_an_unknown_region_is_named_with_the_known_ones():
-    problem = Stated(Box(0, 1, ("x",)), {"interior": EQUATION, "lid": Group("lid", Role.BOUNDARY)}, lambda u: {"interior": u, "lid": u})
+    problem = Stated(
+        Box(0, 1, ("x",)),
+        {"interior": EQUATION, "lid": Group("lid", Role.BOUNDARY)},
+        lambda u: {"interior": u, "lid": u},
+    )
     assert "region 'lid'; the domain has interior, boundary, left, right" in check(problem).failures[0]
 
 
@@ -263,5 +286,3 @@ def test_float32_problems_pass_at_their_own_precision():
         for name in ("poisson", "heat", "wave", "convection", "burgers"):
             report = check(pdes.make(name))
             assert report.ok, (name, report.failures)
-
-

@@ -7,7 +7,19 @@ from typing import Any
 
 import jax
 
-_PACKAGES = ("sciml-jax", "jax", "jaxlib", "equinox", "optax", "diffrax", "lineax", "optimistix", "flax", "numpy", "scipy")
+_PACKAGES = (
+    "sciml-jax",
+    "jax",
+    "jaxlib",
+    "equinox",
+    "optax",
+    "diffrax",
+    "lineax",
+    "optimistix",
+    "flax",
+    "numpy",
+    "scipy",
+)
 
 
 def environment() -> dict[str, Any]:

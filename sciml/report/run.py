@@ -70,7 +70,9 @@ def read_json(path: Path) -> dict[str, Any]:
             raise ValueError("longer than 1 MiB")
         value = json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise ValueError(f"got {path.parent}, which is not a run folder: {path.name} cannot be read ({error})") from error
+        raise ValueError(
+            f"got {path.parent}, which is not a run folder: {path.name} cannot be read ({error})"
+        ) from error
     if not isinstance(value, dict):
         raise ValueError(f"got {path.parent}, which is not a run folder: {path.name} is not a JSON object")
     return value
@@ -87,7 +89,9 @@ def create(folder: Path) -> None:
         write_atomically(folder / ".probe", lambda file: None)
         (folder / ".probe").unlink()
     except OSError as error:
-        raise ValueError(f"got the folder {folder}, which cannot be written ({error.strerror}); choose another with --out") from error
+        raise ValueError(
+            f"got the folder {folder}, which cannot be written ({error.strerror}); choose another with --out"
+        ) from error
 
 
 @contextmanager
@@ -102,7 +106,9 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError as error:
-        raise ValueError(f"got the folder {folder}, in which another run is at work; wait for it or choose another --out") from error
+        raise ValueError(
+            f"got the folder {folder}, in which another run is at work; wait for it or choose another --out"
+        ) from error
     try:
         os.write(handle, str(os.getpid()).encode())
         os.close(handle)
@@ -197,12 +203,24 @@ class Recorder:
 
     def __init__(self, folder: Path | None, plan: Plan, resumed: bool):
         self.folder = folder
-        step = int(read_header(folder / _CHECKPOINT)["step"]) if folder and resumed and (folder / _CHECKPOINT).exists() else 0
+        step = (
+            int(read_header(folder / _CHECKPOINT)["step"])
+            if folder and resumed and (folder / _CHECKPOINT).exists()
+            else 0
+        )
         self.rows: list[dict[str, Any]] = list(read_metrics(folder, step)) if folder and step else []
         self.spent = float(self.rows[-1]["seconds"]) if self.rows else 0.0
         self.saved_at = self.drawn_at = -math.inf
         self.last: Progress | None = None
-        self.fields = ["step", "seconds", "compile_seconds", "loss", "relative_l2", "max_error", *(f"rms_{g}" for g in plan.counts)]
+        self.fields = [
+            "step",
+            "seconds",
+            "compile_seconds",
+            "loss",
+            "relative_l2",
+            "max_error",
+            *(f"rms_{g}" for g in plan.counts),
+        ]
 
     def __call__(self, progress: Progress) -> None:
         self.last = progress

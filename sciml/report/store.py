@@ -84,7 +84,9 @@ def load_tree(path: Path, like: Any) -> Any:
     leaves, structure = jax.tree.flatten(like)
     wanted = [i for i, leaf in enumerate(leaves) if eqx.is_array(leaf)]
     if header.get("leaves") != len(wanted):
-        raise ValueError(f"got {path} with {header.get('leaves')} arrays; expected {len(wanted)}: it belongs to another model")
+        raise ValueError(
+            f"got {path} with {header.get('leaves')} arrays; expected {len(wanted)}: it belongs to another model"
+        )
     with _opened(path) as archive:
         for number, i in enumerate(wanted):
             leaves[i] = _member(archive, path, number, leaves[i])

@@ -22,7 +22,10 @@ def number(value: float | None, reason: str = "none") -> str:
 def summary_table(summary: dict[str, Any]) -> str:
     """A run's summary as a table of names and values, residuals and notes included."""
     rows = [
-        ("problem", " ".join([summary["problem"], *(f"{k}={v:.6g}" for k, v in summary["problem_parameters"].items())])),
+        (
+            "problem",
+            " ".join([summary["problem"], *(f"{k}={v:.6g}" for k, v in summary["problem_parameters"].items())]),
+        ),
         ("method", f"{summary['method']}: {summary['why']}"),
         ("weights", summary["weights"]),
         ("result", summary["result_text"]),
