@@ -213,7 +213,8 @@ def _solve(arguments: list[str]) -> _Outcome:
 def _refuse_float32(options: SolveOptions) -> None:
     if not options.x64 and options.target is not None and options.target < _FLOAT32_REACH:
         raise ValueError(
-            f"got the target {options.target:g} in single precision, which reaches {_FLOAT32_REACH:g} at best; leave out --no-x64"
+            f"got the target {options.target:g} in single precision, which reaches {_FLOAT32_REACH:g} at best; "
+            "leave out --no-x64"
         )
 
 

@@ -28,7 +28,7 @@ class Role(enum.Enum):
 
 
 class Group(NamedTuple):
-    """A residual group: the region of the domain it lives on, its role, and for INITIAL which time derivative it fixes."""
+    """A residual group: the region it lives on, its role, and for INITIAL the order of the time derivative it fixes."""
 
     region: str
     role: Role

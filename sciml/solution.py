@@ -12,8 +12,10 @@ class RESULTS(eqx.Enumeration):
 
     converged = "The requested accuracy was reached."
     budget_spent = "The budget of steps or seconds was spent before the accuracy was reached; resume, or give it more."
-    stalled = "No further progress at this precision and model size; use a larger network, another method, or accept the error reported."
-    nonfinite = "The residuals became non-finite; the last finite state is returned. Lower the learning rate, or check the problem's data."
+    stalled = "No further progress at this precision and model size; use a larger network or another method."
+    nonfinite = (
+        "The residuals became non-finite; the last finite state is returned. Lower the learning rate or check the data."
+    )
     ill_posed = "The problem has no unique solution as posed; the report of pdes.check names the defect."
 
 
@@ -23,7 +25,8 @@ class Solution(eqx.Module):
     Attributes:
         field: the solution, a callable ``(d,) -> ()`` or ``(m,)``.
         result: a member of RESULTS; ``RESULTS[solution.result]`` is its text.
-        stats: plain numbers: ``relative_l2``, ``reference_floor``, ``residual``, ``steps``, ``seconds``, ``compile_seconds``, ``parameters``, ...
+        stats: plain values: ``relative_l2``, ``max_error``, ``reference_floor``, ``residuals``, ``loss``, ``steps``,
+            ``seconds``, ``compile_seconds``, ``parameters``, ``method``, ``why``, ``notes``, ...
         state: everything needed to go on from here.
     """
 

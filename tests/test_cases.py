@@ -1,5 +1,7 @@
 """Problems that people reported, solved end to end with their right values."""
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,7 +23,7 @@ class HarmonicL(Problem):
     """deepxde 279: Laplace on an L with data exp(-pi x) sin(pi y), which range over [-23, 23]."""
 
     components = ("u",)
-    groups = {"interior": EQUATION, "boundary": Group("boundary", Role.BOUNDARY)}
+    groups: ClassVar = {"interior": EQUATION, "boundary": Group("boundary", Role.BOUNDARY)}
     time_order = 0
     domain: Polygon
 
@@ -59,7 +61,7 @@ class TwoConditions(Problem):
     """deepxde 146: u_tt = u_xx, zero ends, u(x, 0) = sin(pi x) / 2, u_t(x, 0) = pi sin(3 pi x)."""
 
     components = ("u",)
-    groups = {
+    groups: ClassVar = {
         "interior": EQUATION,
         "displacement": Group("initial", Role.INITIAL, 0),
         "velocity": Group("initial", Role.INITIAL, 1),
@@ -103,7 +105,7 @@ class Oscillator(Problem):
     """deepxde 321: y''/2 + y = 0 on [-L, L] with y(0) = 1, y'(0) = 0, solved by cos(sqrt(2) x)."""
 
     components = ("y",)
-    groups = {
+    groups: ClassVar = {
         "interior": EQUATION,
         "value": Group("origin", Role.DATA),
         "slope": Group("origin", Role.DATA),
@@ -153,7 +155,10 @@ class Insulated(Problem):
     """neurodiffeq 176: Laplace, u = 1 at x = 0 and 0 at x = 1, insulated top and bottom."""
 
     components = ("u",)
-    groups = {"interior": EQUATION, **{s: Group(s, Role.BOUNDARY) for s in ("left", "right", "bottom", "top")}}
+    groups: ClassVar = {
+        "interior": EQUATION,
+        **{s: Group(s, Role.BOUNDARY) for s in ("left", "right", "bottom", "top")},
+    }
     time_order = 0
     domain: Box
 
@@ -179,7 +184,7 @@ class Advection(Problem):
     """NeuralPDE.jl 469: u_t + u_x = 0, u(x, 0) = sin(2 pi x), equal ends; no inflow value."""
 
     components = ("u",)
-    groups = {"interior": EQUATION, "initial": Group("initial", Role.INITIAL)}
+    groups: ClassVar = {"interior": EQUATION, "initial": Group("initial", Role.INITIAL)}
     time_order = 1
     domain: SpaceTime
 
@@ -213,7 +218,7 @@ class SineSource(Problem):
     """deepxde 201: -lap u = sin(pi x) sin(pi y); largest value 1 / (2 pi^2)."""
 
     components = ("u",)
-    groups = {"interior": EQUATION, "boundary": Group("boundary", Role.BOUNDARY)}
+    groups: ClassVar = {"interior": EQUATION, "boundary": Group("boundary", Role.BOUNDARY)}
     time_order = 0
     domain: Box
 

@@ -1,5 +1,8 @@
 """Networks as Fields: embeddings, hard constraints, output scale, what is trained."""
 
+import itertools
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -76,7 +79,7 @@ class Corner(Problem):
     """Laplace on the unit square, u = top at x = 0 and 0 on the other sides (neurodiffeq 177 for top = 1)."""
 
     components = ("u",)
-    groups = {
+    groups: ClassVar = {
         "interior": Group("interior", Role.EQUATION),
         **{side: Group(side, Role.BOUNDARY) for side in ("left", "right", "bottom", "top")},
     }
@@ -103,7 +106,7 @@ def test_hard_constraint_on_torn_corners_is_refused():
     report = check(problem)
     assert {(c.point, round(c.jump, 9)) for c in report.corners} == {((0.0, 0.0), 1.0), ((0.0, 1.0), 1.0)}
     network = mlp(problem, width=4, depth=1, key=KEY)
-    with pytest.raises(ValueError, match="differ by 1 at their corner.*leave these groups as residuals"):
+    with pytest.raises(ValueError, match=r"differ by 1 at their corner.*leave these groups as residuals"):
         hard_constraint(problem, network, lift=lambda x: 1 - x[0], distance=_distance, fixes=sides)
     form = hard_constraint(
         problem, network, lift=lambda x: 1 - x[0], distance=lambda x: x[0] * (1 - x[0]), fixes=("left", "right")
@@ -165,7 +168,7 @@ def _accumulated(learning_rate):
 
 
 def test_models_with_functions_and_none_train_under_accumulation():
-    """Equinox 590, 257, 458, 681: activation functions and None in the tree; parameters move on each second step only."""
+    """Equinox 590, 257, 458, 681: functions and None in the tree; parameters move on each second step only."""
 
     class Odd(eqx.Module):
         first: eqx.nn.Linear
@@ -189,7 +192,7 @@ def test_models_with_functions_and_none_train_under_accumulation():
         key=KEY,
     )
     weights = [np.asarray(m.first.weight) for m in (model, *states)]
-    changed = [not np.array_equal(x, y) for x, y in zip(weights, weights[1:], strict=False)]
+    changed = [not np.array_equal(x, y) for x, y in itertools.pairwise(weights)]
     assert changed == [False, True, False, True]
     assert states[-1].activation is jnp.tanh and states[-1].nothing is None
 
@@ -198,7 +201,7 @@ class Small(Problem):
     """u = a cos x, measured at the origin only by its value; reference cos x."""
 
     components = ("u",)
-    groups = {"interior": Group("interior", Role.EQUATION), "left": Group("left", Role.BOUNDARY)}
+    groups: ClassVar = {"interior": Group("interior", Role.EQUATION), "left": Group("left", Role.BOUNDARY)}
     time_order = 0
     domain: Box
 

@@ -1,5 +1,7 @@
 """Contracts of every method and weighting, and what a solve promises: budgets, resuming, tracing, honest results."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -28,7 +30,7 @@ class Counted(Problem):
     """-u'' = a^2 sin(a x) pi on [0, pi] with a Python counter of how often its residuals are asked for."""
 
     components = ("u",)
-    groups = {"interior": Group("interior", Role.EQUATION), "boundary": Group("boundary", Role.BOUNDARY)}
+    groups: ClassVar = {"interior": Group("interior", Role.EQUATION), "boundary": Group("boundary", Role.BOUNDARY)}
     time_order = 0
     domain: Box
     mode: jax.Array
@@ -91,7 +93,7 @@ def test_resuming_is_bitwise(method, short):
 
 def test_second_instance_is_not_traced_again(method):
     seen = Tally()
-    arguments = dict(method=method, points=POINTS, steps=2, key=KEY)
+    arguments = {"method": method, "points": POINTS, "steps": 2, "key": KEY}
     solve(Counted(1, seen), **arguments)
     plan = begin(Counted(1, seen), method=method, points=POINTS, key=KEY)
     from sciml.pinn.solve import _advance
@@ -206,7 +208,7 @@ def test_measured_rows_are_all_used():
         """u = sin measured at given points, nothing else."""
 
         components = ("u",)
-        groups = {"data": Group("sensors", Role.DATA)}
+        groups: ClassVar = {"data": Group("sensors", Role.DATA)}
         time_order = 0
         domain: Sensors
 

@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 Points = Float[Array, "n d"]
@@ -97,7 +98,7 @@ def vector(name: str, values, dims: int | None = None) -> Float[Array, " d"]:
 
 def require(condition, message: str) -> None:
     """Raise on a concrete violation; traced values (a vmapped family) are let through."""
-    if not isinstance(condition, jax.core.Tracer) and not bool(condition):
+    if not isinstance(condition, Tracer) and not bool(condition):
         raise ValueError(message)
 
 

@@ -25,7 +25,7 @@ class Box(Domain):
     """Box ``[lower, upper]`` in any dimension; an interval is a Box with one coordinate.
 
     Regions: ``interior``, ``boundary`` (all faces) and the faces: left, right, bottom, top, back, front for the first
-    three coordinates, ``NAME_lower`` and ``NAME_upper`` after that. Coordinates in ``wrap`` are periodic and have no faces.
+    three coordinates, ``NAME_lower`` and ``NAME_upper`` after that. Coordinates in ``wrap`` are periodic: no faces.
 
     Raises:
         ValueError: lower not below upper, shapes that disagree, an unknown periodic coordinate.

@@ -19,7 +19,7 @@ from sciml.domain.base import (
 class Difference(Domain):
     """``outer`` minus the interiors of disjoint ``holes`` that lie inside it.
 
-    Regions: those of ``outer`` (``boundary`` is the outer boundary only), ``holes`` (all of them) and ``hole_0``, ``hole_1``, ...
+    Regions: those of ``outer`` (``boundary`` is the outer boundary only), ``holes`` (all of them), ``hole_0``, ...
     """
 
     outer: Domain

@@ -17,7 +17,7 @@ from sciml.domain.base import (
 
 
 class Polygon(Domain):
-    """Simple polygon from its vertices in order; regions ``interior``, ``boundary`` and ``edge_0`` (vertex 0 to 1), ``edge_1``, ..."""
+    """Simple polygon from its vertices in order; regions ``interior``, ``boundary``, ``edge_0`` (vertex 0 to 1), ..."""
 
     vertices: Float[Array, "v 2"]
     names: tuple[str, ...] = eqx.field(static=True)

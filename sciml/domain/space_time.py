@@ -17,7 +17,7 @@ from sciml.domain.box import Box
 class SpaceTime(Domain):
     """Product of a spatial domain and ``[start, end]``; time is the last coordinate.
 
-    Regions: ``interior``, ``initial`` (t = start), ``final`` (t = end) and the boundary regions of the spatial domain at all times.
+    Regions: ``interior``, ``initial`` (t = start), ``final`` (t = end) and the spatial boundary regions at all times.
     """
 
     space: Domain

@@ -14,10 +14,10 @@ class Clock:
         self._start = time.perf_counter()
         self._spans: list[tuple[float, float]] = []
 
-    def record(self, event: str, start: float, end: float, **_) -> None:
+    def record(self, event: str, start_time: float, end_time: float, **_: str | int) -> None:
         """Listener for jax.monitoring time spans."""
         if event.startswith("/jax/core/compile/"):
-            self._spans.append((start, end))
+            self._spans.append((start_time, end_time))
 
     @property
     def seconds(self) -> float:

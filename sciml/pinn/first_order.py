@@ -1,4 +1,4 @@
-"""Any optax transformation as a method: scanned steps on mini-batches, weights from the same residuals, no extra pass."""
+"""Any optax transformation as a method: scanned steps on mini-batches, weights from the same residuals."""
 
 from collections.abc import Callable, Mapping
 
@@ -30,7 +30,7 @@ class FirstOrder(Solver):
     """Minimise ``sum_g factor_g mean(w |r|^2)`` by an optax transformation.
 
     Attributes:
-        make: function of a learning rate that returns the transformation; kept static, so it must be a module-level function.
+        make: function of a learning rate that returns the transformation; static, so a module-level function.
         learning_rate: a number, or None for transformations with a line search, which get value, gradient and function.
         resample: steps between fresh points (1: every step).
         rebalance: steps between updates of the group factors by gradient norms (mean rule, moving average 0.9).
@@ -106,7 +106,7 @@ class FirstOrder(Solver):
         )
         watched = watch(state.inner.trend, value)
         return State(
-            model=eqx.combine(optax.apply_updates(params, updates), static),
+            model=eqx.combine(eqx.apply_updates(params, updates), static),
             inner=Batch(optimiser, points, watched),
             weights=weights,
             factors=factors,

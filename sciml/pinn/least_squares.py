@@ -18,8 +18,8 @@ class Spectrum(NamedTuple):
 def spectrum(jacobian: Float[Array, "n p"], residual: Float[Array, " n"]) -> Spectrum:
     """Singular values of J and the residual's coordinates, by QR first and the SVD of the small triangle after.
 
-    With rows fewer than parameters the triangle is that of ``J^T`` (the kernel form). J^T J is never formed, so singular
-    values are right to rounding relative to the largest, not to its square root.
+    With rows fewer than parameters the triangle is that of ``J^T`` (the kernel form). J^T J is never formed, so
+    singular values are right to rounding relative to the largest, not to its square root.
     """
     n, p = jacobian.shape
     if n > p:
@@ -33,7 +33,7 @@ def spectrum(jacobian: Float[Array, "n p"], residual: Float[Array, " n"]) -> Spe
 
 
 def damped_steps(spec: Spectrum, damping: Float[Array, " l"]) -> Float[Array, "l p"]:
-    """Minimisers of ``|J d + r|^2 + (damping * values[0])^2 |d|^2``, one row a damping (relative to the largest value)."""
+    """Minimisers of ``|J d + r|^2 + (damping * values[0])^2 |d|^2``, one row for each damping."""
     s, mu = spec.values, (damping * spec.values[0])[:, None]
     # s / (s^2 + mu^2) without overflow or 0/0: both are scaled by the larger
     big = jnp.maximum(s, mu)

@@ -18,7 +18,7 @@ from sciml.wellposed import check
 
 
 class Embedding(eqx.Module):
-    """Point of the domain's box -> network inputs: ``2 (x - lower) / (upper - lower) - 1``, or ``cos, sin`` of the angle."""
+    """Point of the box -> network inputs: ``2 (x - lower) / (upper - lower) - 1``, or cosine and sine of the angle."""
 
     lower: Frozen
     upper: Frozen
@@ -95,7 +95,8 @@ def mlp(
     Raises:
         ValueError: sizes below one, a scale or bandwidth that is not positive.
 
-    Source: Tancik et al., Fourier features let networks learn high frequency functions in low dimensional domains, 2020.
+    Source: Tancik et al., Fourier features let networks learn high frequency functions in low dimensional domains,
+    2020.
     """
     if width < 1 or depth < 1 or frequencies < 0:
         raise ValueError(f"got width {width}, depth {depth}, frequencies {frequencies}; expected at least 1, 1 and 0")
@@ -159,7 +160,8 @@ def hard_constraint(
     torn = [c for c in check(problem).corners if c.first in fixes and c.second in fixes]
     if torn:
         raise ValueError(
-            f"got data of groups {torn[0].first} and {torn[0].second} that differ by {torn[0].jump:.3g} at their corner; "
+            f"got data of groups {torn[0].first} and {torn[0].second} that differ by {torn[0].jump:.3g} at their "
+            "corner; "
             "a hard constraint needs continuous data: leave these groups as residuals"
         )
     failures = check(problem, ansatz=form).failures

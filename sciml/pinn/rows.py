@@ -29,7 +29,7 @@ class Linearised(NamedTuple):
 
 
 def chunked(function: Callable, points: Float[Array, "n d"], size: int):
-    """``vmap(function)(points)`` by ``size`` points at a time; traced once, the last chunk is filled up with repeats."""
+    """``vmap(function)(points)`` by ``size`` points at a time; traced once, the last chunk filled with repeats."""
     n = points.shape[0]
     if n <= size:
         return jax.vmap(function)(points)

@@ -39,7 +39,7 @@ class Progress(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A solve made ready: the method, the weighting, points a group, the state before the first step, and the reason."""
+    """A solve made ready: method, weighting, points a group, the state before the first step, and the reason."""
 
     solver: Solver
     weighting: Weighting
@@ -91,7 +91,7 @@ def _zero_loss(problem: Problem, counts, factors, key) -> Float[Array, ""]:
 
 
 def default_counts(problem: Problem, rows: int) -> dict[str, int]:
-    """``rows`` points for an equation group, every row of a data group, an eighth of ``rows`` (at least 32) for the others."""
+    """``rows`` points for an equation group, every row of a data group, ``rows / 8`` (at least 32) for the others."""
 
     def count(group: Group) -> int:
         if group.role is Role.EQUATION:
@@ -196,7 +196,7 @@ def check_budget(seconds: float | int | None, steps: int | None, target: float |
 
 
 def _march(problem, plan: Plan, state: State, reference, budget: Budget, observer, running: Clock):
-    """Advance block by block until the budget, the target, a stall or a non-finite value; returns the last good state."""
+    """Advance block by block to the budget, the target, a stall or a non-finite value; returns the last good state."""
     pace = _Pace(0.0, 0.0, 1.0)
     while True:
         done = int(state.step)
@@ -273,7 +273,7 @@ def _statistics(problem, plan: Plan, state: State, reference, notes: list[str], 
 
 
 def _is_converged(stats: dict[str, Any], dtype) -> bool:
-    """Residual at rounding relative to that of the zero field, and every invariant kept: a small residual alone is not enough."""
+    """Residual at rounding, relative to that of the zero field, and invariants kept: the first alone is not enough."""
     relative = stats["relative_residual"]
     kept = all(d <= 1e-3 for d in stats["invariant_drift"].values())
     return relative is not None and relative <= 1e6 * float(jnp.finfo(dtype).eps) and kept

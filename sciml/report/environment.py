@@ -40,7 +40,7 @@ def require_float64() -> None:
     old = [a for a in jax.live_arrays() if a.dtype == jax.numpy.float32]
     if old:
         warnings.warn(
-            f"float64 was asked for after {len(old)} float32 arrays had been made; results that use them are good to 1e-7 "
-            "at best: ask for float64 in the first cell",
+            f"float64 was asked for after {len(old)} float32 arrays had been made; results that use them are good to "
+            "1e-7 at best: ask for float64 in the first cell",
             stacklevel=2,
         )

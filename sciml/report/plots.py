@@ -1,4 +1,4 @@
-"""Pictures of a run. Every function draws on the axes it is given and returns them; nothing is shown or kept globally."""
+"""Pictures of a run. Functions draw on the axes they are given and return them; nothing is shown or kept globally."""
 
 import io
 from collections.abc import Sequence
@@ -93,4 +93,4 @@ def draw_convergence(path: Path, rows: Sequence[dict[str, str]], floor: float | 
 def _save(figure: Figure, path: Path) -> None:
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=110)
-    write_atomically(path, lambda file: file.write(data.getvalue()) and None)
+    write_atomically(path, lambda file: file.write(data.getvalue()))

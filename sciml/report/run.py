@@ -1,4 +1,4 @@
-"""The run folder: configuration, versions, metrics, checkpoint, solution, summary and pictures; nothing is half-written."""
+"""The run folder: configuration, versions, metrics, checkpoint, solution, summary, pictures; nothing half-written."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ class Settings(NamedTuple):
 def write_json(path: Path, value: Any) -> None:
     """JSON text, written in one move; non-finite numbers become null."""
     text = json.dumps(finite(value), indent=2, allow_nan=False)
-    write_atomically(path, lambda file: file.write(text.encode()) and None)
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 def finite(value: Any) -> Any:
@@ -134,7 +134,8 @@ def check_same(folder: Path, settings: Settings) -> None:
     for name, value in settings._asdict().items():
         if config.get(name) != value:
             raise ValueError(
-                f"got {folder}, a run with {name} = {config.get(name)}; expected {value}: resume it with its own settings"
+                f"got {folder}, a run with {name} = {config.get(name)}; expected {value}: resume it with its own "
+                "settings"
             )
 
 
@@ -197,8 +198,8 @@ def read_metrics(folder: Path, until: int | None = None) -> list[dict[str, str]]
 class Recorder:
     """Observer of a solve: draws progress on stderr and, with a folder, keeps metrics and checkpoints.
 
-    The metrics file is always written before the checkpoint, and rows past the checkpoint are dropped on resuming, so the
-    two agree whenever the process is killed.
+    The metrics file is always written before the checkpoint, and rows past the checkpoint are dropped on resuming, so
+    the two agree whenever the process is killed.
     """
 
     def __init__(self, folder: Path | None, plan: Plan, resumed: bool):
@@ -247,7 +248,7 @@ class Recorder:
         writer = csv.DictWriter(text, self.fields, lineterminator="\n")
         writer.writeheader()
         writer.writerows(self.rows)
-        write_atomically(self.folder / _METRICS, lambda file: file.write(text.getvalue().encode()) and None)
+        write_atomically(self.folder / _METRICS, lambda file: file.write(text.getvalue().encode()))
         save_tree(self.folder / _CHECKPOINT, state, {"step": int(state.step)})
         self.saved_at = time.monotonic()
 
@@ -267,7 +268,8 @@ class Recorder:
             return
         error = "" if progress.relative_l2 is None else f"  error {progress.relative_l2:.2e}"
         line = (
-            f"step {progress.step:6d}  {self.spent + progress.seconds:7.1f} s (compiling {progress.compile_seconds:.1f} s)"
+            f"step {progress.step:6d}  {self.spent + progress.seconds:7.1f} s"
+            f" (compiling {progress.compile_seconds:.1f} s)"
             f"  loss {progress.loss:.2e}{error}  {progress.message}"
         )
         print(f"\r\033[K{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""One file for a pytree: a zip of .npy members and a JSON header. No pickle, sizes checked before allocation, atomic."""
+"""One file for a pytree: a zip of .npy members and a JSON header. No pickle, sizes checked first, atomic."""
 
 import json
 import os
@@ -17,7 +17,7 @@ _HEADER = "header.json"
 _LONGEST_HEADER = 1 << 20
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write through a temporary file in the same folder; a reader sees the old file or the whole new one."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

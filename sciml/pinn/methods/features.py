@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import cast
 
 import equinox as eqx
 import jax
@@ -52,11 +53,11 @@ class Search(eqx.Module):
 
 
 class Features(Solver):
-    """One hidden tanh layer drawn at random, output weights by one least-squares solve; spread chosen by held-out residual.
+    """One hidden tanh layer drawn at random, output weights by least squares, spread chosen by held-out residual.
 
-    Each step is one trial: a spread, a solve, and the residual on points the solve has not seen. When the spreads of one
-    size are tried the model grows, and the search goes on near the best spread. Robust weightings are iterated to a fixed
-    point inside a trial. The method stalls at rounding, at the largest size, or when growing no longer pays.
+    Each step is one trial: a spread, a solve, and the residual on points the solve has not seen. When the spreads of
+    one size are tried the model grows, and the search goes on near the best spread. Robust weightings are iterated to
+    a fixed point inside a trial. The method stalls at rounding, at the largest size, or when growing no longer pays.
 
     Attributes:
         rows: points an equation group at the largest size; smaller sizes take proportionally fewer.
@@ -82,7 +83,7 @@ class Features(Solver):
     def start(self, problem, model, weighting, counts, *, key):
         if not isinstance(model, RandomFeatures):
             raise ValueError(
-                "got a network of one's own for the method features, which draws its hidden layer itself; use gauss-newton"
+                "got a network for the method features, which draws its hidden layer itself; use gauss-newton"
             )
         first, later = jax.random.split(key)
         vector, rebuild = flatten(model)
@@ -130,13 +131,15 @@ class Features(Solver):
             search.best,
             search.zero,
         )
-        return eqx.tree_at(lambda s: (s.model, s.inner), state, (_joined(state.model, extra), search))
+        return eqx.tree_at(
+            lambda s: (s.model, s.inner), state, (_joined(cast(RandomFeatures, state.model), extra), search)
+        )
 
     def cost(self, state):
         return float(state.model.biases.value.shape[0]) ** 3
 
     def _spreads(self, search: Search) -> tuple[float, ...]:
-        """Spreads to try at this stage: a wide range, then near the best, or a middle range while nothing is resolved."""
+        """Spreads of this stage: a wide range, then near the best, or a middle range while nothing is resolved."""
         if int(search.stage) < 2:
             return self.first
         return tuple(f * float(search.spread) for f in self.later) if self._resolved(search) else self.unresolved

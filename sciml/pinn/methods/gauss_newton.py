@@ -36,19 +36,21 @@ class Damping(eqx.Module):
 
 
 class GaussNewton(Solver):
-    """Minimise ``sum_g factor_g mean(w |r|^2)`` by steps ``d = argmin |J d + r|^2 + (damping s_1)^2 |d - momentum d_last|^2``.
+    """Minimise ``sum_g factor_g mean(w |r|^2)`` by damped steps with momentum.
 
-    Each step draws points, factorises J once, evaluates the true loss at ``probes`` dampings around the last one and takes
-    the smallest whose actual reduction is at least ``ratio`` times the predicted one; with none the damping rises tenfold.
+        d = argmin |J d + r|^2 + (damping s_1)^2 |d - momentum d_last|^2,    s_1 the largest singular value of J
+
+    Each step draws points, factorises J once, evaluates the true loss at ``probes`` dampings around the last one and
+    takes the smallest whose actual reduction is at least ``ratio`` times the predicted one; with none, damping rises.
 
     Attributes:
         rows: points an equation group and step.
         ratio: accepted share of the predicted reduction; low values move boldly.
-        momentum: share of the last move that damping pulls towards instead of towards no move; it carries what earlier
-            batches taught into directions that this batch leaves open.
+        momentum: share of the last move that damping pulls towards, instead of towards no move; it carries what
+            earlier batches taught into directions that this batch leaves open.
         adaptive: share of the equation points drawn in proportion to the residual.
         doublings: how often the number of points may double.
-        patience: steps without a 2 % lower smoothed loss after which the points double, or at the largest number of them
+        patience: steps without a 2 % lower smoothed loss after which the points double or, at their largest number,
             the method calls itself stalled.
     """
 
