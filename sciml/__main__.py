@@ -22,7 +22,6 @@ import tyro
 _IMPORTED = time.perf_counter()
 _SECONDS = 300.0
 _RESERVE = 4.0  # seconds kept for the pictures
-_FLOAT32_REACH = 1e-5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,17 +204,8 @@ def _solve(arguments: list[str]) -> _Outcome:
     kind = _options_of(name)
     options = _parse(kind, rest, f"python -m sciml solve {name}", str(pdes.ALL[name].__doc__))
     check_budget(options.seconds, options.steps, options.target)
-    _refuse_float32(options)
     summary, status = _run(name, options, kind)
     return status, summary_table(summary), summary
-
-
-def _refuse_float32(options: SolveOptions) -> None:
-    if not options.x64 and options.target is not None and options.target < _FLOAT32_REACH:
-        raise ValueError(
-            f"got the target {options.target:g} in single precision, which reaches {_FLOAT32_REACH:g} at best; "
-            "leave out --no-x64"
-        )
 
 
 def _run(name: str, options: Any, kind: type) -> tuple[dict[str, Any], int]:

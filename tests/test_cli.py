@@ -144,7 +144,7 @@ BAD = [
     (["solve", "burgers", "--velocity", "1"], "unknown option --velocity"),
     (["solve", "burgers", "--method", "newton"], "unknown method 'newton'"),
     (["solve", "burgers", "--weights", "cauchy"], "unknown weighting 'cauchy'"),
-    (["solve", "poisson", "--target", "1e-9", "--no-x64"], "leave out --no-x64"),
+    (["solve", "poisson", "--target", "1e-9", "--no-x64"], "which float32 cannot reach"),
     (["solve", "poisson", "--target", "0"], "target = 0.0; expected a positive finite number"),
     (["solve", "poisson", "--steps", "-5"], "steps = -5"),
     (["solve", "poisson", "--steps", "1.5"], "could not read its arguments '--steps 1.5"),

@@ -188,6 +188,19 @@ def test_a_network_that_features_cannot_use_is_refused():
         solve(problem, method="features", network=mlp(problem, width=4, depth=1, key=KEY), key=KEY)
 
 
+def test_networks_of_the_wrong_shape_are_refused():
+    problem = pdes.make("poisson")
+    with pytest.raises(ValueError, match=r"values of shape \(2,\); expected \(\) for the components u"):
+        solve(problem, network=lambda x: x, key=KEY)
+    with pytest.raises(ValueError, match=r"does not take a point of shape \(2,\) \(x, y\)"):
+        solve(problem, network=eqx.nn.Linear(3, "scalar", key=KEY), key=KEY)
+
+
+def test_an_accuracy_out_of_reach_of_the_precision_is_refused():
+    with jax.enable_x64(False), pytest.raises(ValueError, match="1e-09, which float32 cannot reach"):
+        solve(pdes.make("poisson"), target=1e-9, key=KEY)
+
+
 def test_nonfinite_steps_return_the_last_good_state():
     class Fragile(eqx.Module):
         """Overflows as soon as its parameter moves."""

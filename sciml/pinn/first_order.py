@@ -81,6 +81,9 @@ class FirstOrder(Solver):
     def cost(self, state):
         return 1.0
 
+    def describe(self, state):
+        return f"{sum(len(z) for z in state.inner.points.values())} points"
+
     def _step(self, problem: Problem, weighting: Weighting, counts: Mapping[str, int], state: State) -> State:
         params, static = eqx.partition(state.model, trainable(state.model))
         points = self._points(problem, counts, state)

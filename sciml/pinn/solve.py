@@ -110,6 +110,23 @@ def _named(kind: str, given, known: Mapping[str, Callable[[], Any]], of: type) -
     return known[given](), given
 
 
+def _check_network(problem: Problem, model: Field) -> None:
+    """Raise ValueError when the model is not a function from the problem's points to its components."""
+    names, many = problem.domain.names, len(problem.components)
+    expected = (many,) if many > 1 else ()
+    try:
+        shape = jax.eval_shape(model, problem.domain.lower).shape
+    except TypeError as error:
+        raise ValueError(
+            f"got a network that does not take a point of shape ({len(names)},) ({', '.join(names)}): {error}"
+        ) from error
+    if shape != expected:
+        raise ValueError(
+            f"got a network with values of shape {shape}; expected {expected} for the components "
+            f"{', '.join(problem.components)}"
+        )
+
+
 def begin(
     problem: Problem,
     *,
@@ -129,6 +146,7 @@ def begin(
     counts = default_counts(problem, solver.rows) | dict(points or {})
     draw, later = jax.random.split(key)
     model = _network(solver, problem, draw) if network is None else network
+    _check_network(problem, model)
     state = _start(solver, problem, model, weighting, counts, later)
     return Plan(solver, weighting, counts, state, method_name, weights_name, why)
 
@@ -188,10 +206,16 @@ def solve(
 
 
 def check_budget(seconds: float | int | None, steps: int | None, target: float | int | None) -> Budget:
-    """The budget, or ValueError for a number that is not positive and finite."""
+    """The budget; ValueError for numbers that are not positive and finite, or a target beyond the precision."""
     for name, value in (("seconds", seconds), ("steps", steps), ("target", target)):
         if value is not None and not (math.isfinite(value) and value > 0):
             raise ValueError(f"got {name} = {value}; expected a positive finite number")
+    reach = 100 * float(jnp.finfo(jnp.result_type(float)).eps)
+    if target is not None and target < reach:
+        raise ValueError(
+            f"got the target {target:g}, which {jnp.result_type(float)} cannot reach ({reach:.0e} at best); "
+            "ask for less, or compute in double precision"
+        )
     return Budget(seconds, steps, target)
 
 
@@ -211,7 +235,7 @@ def _march(problem, plan: Plan, state: State, reference, budget: Budget, observe
         began, compiled = running.seconds, running.compile_seconds
         length = plan.solver.block if budget.steps is None else min(plan.solver.block, budget.steps - done)
         new = _advance(plan.solver, problem, plan.weighting, plan.counts, state, jnp.asarray(length))
-        progress = _progress(new, reference, running)
+        progress = _progress(plan, new, reference, running)
         compiling = running.compile_seconds - compiled
         pace = _Pace(running.seconds - began - compiling, compiling or pace.compiling, cost)
         if not _finite(new):
@@ -240,16 +264,24 @@ def _finite(state: State) -> bool:
     return bool(jnp.isfinite(state.loss)) and all(bool(jnp.all(jnp.isfinite(leaf))) for leaf in leaves)
 
 
-def _progress(state: State, reference: Reference | None, running: Clock) -> Progress:
+def _progress(plan: Plan, state: State, reference: Reference | None, running: Clock) -> Progress:
     relative, largest = (None, None) if reference is None else map(float, _errors(state.model, *reference[:2]))
     loss, residuals = float(state.loss), {g: float(r) for g, r in state.residuals.items()}
     return Progress(
-        int(state.step), running.seconds, running.compile_seconds, loss, residuals, relative, largest, "", state
+        step=int(state.step),
+        seconds=running.seconds,
+        compile_seconds=running.compile_seconds,
+        loss=loss,
+        residuals=residuals,
+        relative_l2=relative,
+        max_error=largest,
+        message=plan.solver.describe(state),
+        state=state,
     )
 
 
 def _statistics(problem, plan: Plan, state: State, reference, notes: list[str], running: Clock) -> dict[str, Any]:
-    progress = _progress(state, reference, running)
+    progress = _progress(plan, state, reference, running)
     size = _zero_loss(problem, plan.counts, state.factors, state.key)
     return {
         "relative_l2": progress.relative_l2,

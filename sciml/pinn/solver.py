@@ -70,6 +70,10 @@ class Solver(eqx.Module):
     def cost(self, state: State) -> float:
         """Time of the next block relative to other blocks of this method, so that budgets foresee a growing one."""
 
+    @abc.abstractmethod
+    def describe(self, state: State) -> str:
+        """A few words on where the method stands, for the progress line."""
+
 
 def repeat(step: Callable[[State], State], state: State, steps: Int[Array, ""]) -> State:
     """``steps`` applications of ``step`` in one loop; the model's functions and other non-arrays stay outside it."""

@@ -138,6 +138,9 @@ class Features(Solver):
     def cost(self, state):
         return float(state.model.biases.value.shape[0]) ** 3
 
+    def describe(self, state):
+        return f"{state.model.biases.value.shape[0]} features, spread {float(state.inner.spread):.2g}"
+
     def _spreads(self, search: Search) -> tuple[float, ...]:
         """Spreads of this stage: a wide range, then near the best, or a middle range while nothing is resolved."""
         if int(search.stage) < 2:

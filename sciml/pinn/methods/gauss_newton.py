@@ -105,6 +105,9 @@ class GaussNewton(Solver):
     def cost(self, state):
         return float(sum(len(z) for z in state.inner.points.values()))
 
+    def describe(self, state):
+        return f"{self.cost(state):.0f} points, damping {float(state.inner.value):.0e}"
+
     def _step(self, problem: Problem, weighting: Weighting, state: State) -> State:
         points = state.inner.points
         vector, rebuild = flatten(state.model)
