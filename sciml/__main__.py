@@ -258,13 +258,15 @@ def _inherited(options: Any, kind: type, name: str) -> tuple[Any, dict[str, Any]
         return options, {}
     if options.out is not None:
         raise _Usage("got --out together with --resume; a resumed run stays in its folder")
-    config = run.read_json(Path(options.resume) / "config.json")
-    if config.get("problem") != name:
-        raise ValueError(f"got {options.resume}, a run of {config.get('problem')}; expected a run of {name}")
-    try:
-        old = {**config["parameters"], **{k: config[k] for k in ("method", "weights", "seed", "steps", "target")}}
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"got {options.resume}, which is not a run folder: config.json lacks {error}") from error
+    folder = Path(options.resume)
+    settings, config = run.settings_of(folder), run.read_json(folder / "config.json")
+    if settings.problem != name:
+        raise ValueError(f"got {options.resume}, a run of {settings.problem}; expected a run of {name}")
+    old = {
+        **settings.parameters,
+        **{k: getattr(settings, k) for k in ("method", "weights", "seed")},
+        **{k: config.get(k) for k in ("steps", "target")},
+    }
     defaults = {f.name: f.default for f in dataclasses.fields(kind)}
     fresh = {k: v for k, v in old.items() if k in defaults and getattr(options, k) == defaults[k]}
     return dataclasses.replace(options, **fresh), config
@@ -321,13 +323,9 @@ def _show(arguments: list[str]) -> _Outcome:
     from sciml.report.table import summary_table
 
     folder = Path(options.folder)
-    config = run.read_json(folder / "config.json")
-    jax.config.update("jax_enable_x64", config.get("dtype") != "float32")
-    if not (folder / "summary.json").exists():
-        raise ValueError(f"got {folder}, an unfinished run; go on with it by --resume {folder}")
-    summary = run.read_json(folder / "summary.json")
-    problem, plan, _ = run.reopen(folder, pdes.make)
-    del plan
+    jax.config.update("jax_enable_x64", run.settings_of(folder).dtype != "float32")
+    summary = run.read_summary(folder)
+    problem, _, _ = run.reopen(folder, pdes.make)
     plots.draw_solution(folder / "solution.png", problem, run.load(folder, pdes.make), problem.reference())
     plots.draw_convergence(folder / "convergence.png", run.read_metrics(folder), summary["reference_floor"])
     return 0, f"{summary_table(summary)}\npictures: {folder}/solution.png {folder}/convergence.png", summary

@@ -1,5 +1,6 @@
 """Problems that people reported, solved end to end with their right values."""
 
+import re
 from typing import ClassVar
 
 import jax
@@ -136,7 +137,7 @@ class Oscillator(Problem):
 def test_u05_a_small_residual_on_a_long_domain_is_not_called_converged():
     problem = Oscillator(300.0)
     (note,) = [n for n in check(problem, points_per_group=1000).notes if "points a period" in n]
-    assert "about 7.4" in note and "march in windows" in note
+    assert re.search(r"about 7\.[3-6] points", note) and "march in windows" in note
     found = solve(problem, method=features(sizes=(300,)), points={"interior": 1000}, key=KEY)
     assert found.stats["residuals"]["interior"] < 0.1  # small, and yet
     assert found.stats["relative_l2"] > 0.5

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,6 +102,28 @@ def test_a_finished_folder_is_not_overwritten_and_other_settings_are_refused(run
     ]:
         assert main(arguments) == 3
         assert message in capsys.readouterr().err
+
+
+def test_damaged_run_folders_are_one_sentence(run, tmp_path, capsys):
+    folder, *_ = run
+    for i, (file, text, message) in enumerate(
+        [
+            ("config.json", "{", "config.json cannot be read"),
+            ("config.json", '{"format": 1, "problem": "heat"}', "parameters = None; expected dict"),
+            ("checkpoint.npz", "PK", "cannot be read as a saved tree"),
+            ("summary.json", "{}", "summary.json lacks problem"),
+            ("summary.json", None, "an unfinished run"),
+            ("metrics.csv", "a,b\n1,2\n", "not the metrics file"),
+        ]
+    ):
+        copy = tmp_path / str(i)
+        shutil.copytree(folder, copy)
+        (copy / file).unlink() if text is None else (copy / file).write_text(text)
+        resumes = file in ("checkpoint.npz", "metrics.csv", "config.json")
+        arguments = ["solve", "heat", "--resume", str(copy), "--steps", "3"] if resumes else ["show", str(copy)]
+        assert main(arguments) == 3
+        captured = capsys.readouterr()
+        assert message in captured.err and "Traceback" not in captured.err
 
 
 @pytest.mark.parametrize("method", ["gauss-newton", "adam"])

@@ -33,6 +33,14 @@ _CHECKPOINT_SECONDS = 5.0
 _LINE_SECONDS = 5.0
 
 
+_TYPES = {"problem": str, "parameters": dict, "method": str, "weights": str, "seed": int, "dtype": str}
+SUMMARY_KEYS = (
+    *("problem", "problem_parameters", "method", "why", "weights", "seed", "dtype", "relative_l2", "max_error"),
+    *("reference", "reference_floor", "residuals", "invariant_drift", "steps", "parameters", "seconds"),
+    *("compile_seconds", "notes", "result", "result_text", "out"),
+)
+
+
 class Settings(NamedTuple):
     """What determines a run's numbers."""
 
@@ -126,6 +134,40 @@ def _drop_stale(lock: Path) -> None:
         pass
 
 
+def settings_of(folder: Path) -> Settings:
+    """The settings of a run folder.
+
+    Raises:
+        ValueError: not a run folder, or settings of the wrong type.
+    """
+    config = read_json(folder / _CONFIG)
+    for name, kind in _TYPES.items():
+        if type(config.get(name)) is not kind:
+            raise ValueError(
+                f"got {folder}, which is not a run folder: {_CONFIG} has {name} = {config.get(name)!r}; expected "
+                f"{kind.__name__}"
+            )
+    if not all(isinstance(v, float | int) for v in config["parameters"].values()):
+        raise ValueError(f"got {folder}, which is not a run folder: {_CONFIG} has parameters that are not numbers")
+    return Settings(**{name: config[name] for name in Settings._fields})
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary of a finished run.
+
+    Raises:
+        ValueError: an unfinished run, or a summary that lacks what a solve writes.
+    """
+    path = folder / _SUMMARY
+    if not path.exists():
+        raise ValueError(f"got {folder}, an unfinished run; go on with it by --resume {folder}")
+    summary = read_json(path)
+    missing = [key for key in SUMMARY_KEYS if key not in summary]
+    if missing:
+        raise ValueError(f"got {folder}, which is not a run folder: {_SUMMARY} lacks {', '.join(missing)}")
+    return summary
+
+
 def check_same(folder: Path, settings: Settings) -> None:
     """Raise ValueError when a folder's run had other settings."""
     config = read_json(folder / _CONFIG)
@@ -162,18 +204,13 @@ def load(folder: str | Path, make: Callable[..., Problem]) -> Field:
         ValueError: not a run folder, an unfinished one, damaged files, or another float width than that of the run.
     """
     folder = Path(folder)
-    problem, plan, _ = reopen(folder, make)
-    del problem
+    _, plan, _ = reopen(folder, make)
     return load_tree(folder / _SOLUTION, plan.state.model)
 
 
 def reopen(folder: Path, make: Callable[..., Problem]) -> tuple[Problem, Plan, Settings]:
     """Problem, plan and settings of a run folder."""
-    config = read_json(folder / _CONFIG)
-    try:
-        settings = Settings(**{name: config[name] for name in Settings._fields})
-    except KeyError as error:
-        raise ValueError(f"got {folder}, which is not a run folder: {_CONFIG} lacks {error}") from error
+    settings = settings_of(folder)
     now = str(jax.dtypes.canonicalize_dtype(float))
     if settings.dtype != now:
         raise ValueError(f"got {folder}, a run in {settings.dtype}, while this process computes in {now}")
@@ -191,8 +228,11 @@ def read_metrics(folder: Path, until: int | None = None) -> list[dict[str, str]]
     path = folder / _METRICS
     if not path.exists():
         return []
-    rows = list(csv.DictReader(io.StringIO(path.read_text())))
-    return [row for row in rows if until is None or int(row["step"]) <= until]
+    rows = list(csv.DictReader(io.StringIO(path.read_text(errors="replace"))))
+    try:
+        return [row for row in rows if until is None or int(row["step"]) <= until]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"got {path}, which is not the metrics file of a run ({error!r})") from error
 
 
 class Recorder:
