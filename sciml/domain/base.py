@@ -88,6 +88,7 @@ def check_region(domain: Domain, region: str) -> None:
 
 
 def vector(name: str, values, dims: int | None = None) -> Float[Array, " d"]:
+    """A float vector from numbers; ValueError naming it when its shape is not that of the domain."""
     array = jnp.atleast_1d(jnp.asarray(values, dtype=float))
     if array.ndim != 1 or (dims is not None and array.shape[0] != dims):
         raise ValueError(
@@ -103,11 +104,13 @@ def require(condition, message: str) -> None:
 
 
 def tensor_grid(lower, upper, periodic, shape) -> Points:
+    """Evenly spaced points of a box, ``shape[i]`` along coordinate i; a periodic end is left out."""
     axes = [np.linspace(a, b, n, endpoint=not p) for a, b, p, n in zip(lower, upper, periodic, shape, strict=True)]
     return jnp.asarray(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes)), dtype=lower.dtype)
 
 
 def masked_grid(domain: Domain, shape) -> Points:
+    """Points of the bounding box's grid that lie in the domain."""
     if len(shape) != len(domain.names):
         raise ValueError(f"got a grid of {len(shape)} axes; expected {len(domain.names)} ({', '.join(domain.names)})")
     points = tensor_grid(domain.lower, domain.upper, domain.periodic, shape)
@@ -115,6 +118,7 @@ def masked_grid(domain: Domain, shape) -> Points:
 
 
 def monte_carlo(domain: Domain, region: str) -> tuple[Points, Float[Array, " n"]]:
+    """A fixed uniform sample with equal weights, where no quadrature rule is known."""
     points = domain.sample(region, MONTE_CARLO, key=jax.random.key(0))
     return points, jnp.full(MONTE_CARLO, domain.volume(region) / MONTE_CARLO)
 

@@ -57,5 +57,6 @@ def _dirichlet(problem: Problem, group: str, probe: Probe) -> float | None:
 
 
 def corner_sentence(corner: Corner) -> str:
+    """The corner in words."""
     where = coordinates(jnp.asarray(corner.point))
     return f"groups {corner.first} and {corner.second} disagree by {corner.jump:.6g} at {where}"

@@ -16,6 +16,7 @@ POINTS = 512
 
 
 def constant(problem: Problem, value: float) -> Field:
+    """The Field of one value, with the problem's components."""
     many = len(problem.components)
     return lambda x: jnp.full((many,) if many > 1 else (), value, x.dtype)
 
@@ -68,10 +69,12 @@ def take_probe(problem: Problem) -> Probe:
 
 @eqx.filter_jit
 def residuals_of(problem: Problem, u: Field, points: Mapping[str, Array]) -> dict[str, Array]:
+    """Residuals of a Field, compiled."""
     return evaluate(problem, u, points)
 
 
 def coordinates(x: Array) -> str:
+    """A point in words."""
     return "(" + ", ".join(f"{float(v):.6g}" for v in x) + ")"
 
 
