@@ -3,11 +3,15 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from sciml.domain.base import (
+    GAUSS,
     Domain,
+    Rule,
     check_region,
+    gauss,
     masked_grid,
     monte_carlo,
     require,
@@ -70,8 +74,31 @@ class Ball(Domain):
     def grid(self, shape):
         return masked_grid(self, shape)
 
-    def quadrature(self, region):
-        return monte_carlo(self, region)
+    def quadrature(self, region, panels=1):
+        check_region(self, region)
+        if len(self.names) > 3:
+            return monte_carlo(self, region)
+        directions, areas = _directions(len(self.names), panels)
+        radii, lengths = gauss(0, 1, panels) if region == "interior" else (np.ones(1), np.ones(1))
+        unit = (radii[:, None, None] * directions).reshape(-1, len(self.names))
+        weights = np.outer(lengths * radii ** (len(self.names) - 1), areas).reshape(-1)
+        power = len(self.names) - (region != "interior")
+        dtype = self.centre.dtype
+        return self.centre + self.radius * jnp.asarray(unit, dtype), self.radius**power * jnp.asarray(weights, dtype)
 
     def meetings(self, n):
         return []
+
+
+def _directions(dims: int, panels: int) -> Rule:
+    """Points of the unit sphere in 1, 2 or 3 dimensions and their weights."""
+    if dims == 1:
+        return np.array([[-1.0], [1.0]]), np.ones(2)
+    many = 2 * GAUSS * panels
+    angle = 2 * np.pi * np.arange(many) / many
+    circle, weights = np.stack([np.cos(angle), np.sin(angle)], axis=1), np.full(many, 2 * np.pi / many)
+    if dims == 2:
+        return circle, weights
+    height, parts = gauss(-1, 1, panels)
+    across = (np.sqrt(1 - height**2)[:, None, None] * circle).reshape(-1, 2)
+    return np.column_stack([across, np.repeat(height, many)]), np.outer(parts, weights).reshape(-1)

@@ -10,15 +10,16 @@ from sciml.domain.base import (
     Domain,
     Meeting,
     check_region,
+    gauss,
     masked_grid,
     monte_carlo,
+    product,
     require,
     tensor_grid,
     vector,
 )
 
 _FACES = (("left", "right"), ("bottom", "top"), ("back", "front"))
-_GAUSS = 24  # nodes an axis: polynomials of degree 47 exactly
 
 
 class Box(Domain):
@@ -116,22 +117,19 @@ class Box(Domain):
     def grid(self, shape):
         return masked_grid(self, shape)
 
-    def quadrature(self, region):
+    def quadrature(self, region, panels=1):
         check_region(self, region)
         if region == "boundary":
-            parts = [self.quadrature(f) for f in self.faces()]
+            parts = [self.quadrature(f, panels) for f in self.faces()]
             return jnp.concatenate([p for p, _ in parts]), jnp.concatenate([w for _, w in parts])
         if len(self.names) > 3:
             return monte_carlo(self, region)
-        fixed = self.faces().get(region)
-        rules = []
-        for i, (a, b) in enumerate(zip(self.lower, self.upper, strict=True)):
-            nodes, weights = np.polynomial.legendre.leggauss(_GAUSS)
-            rule = (a + (b - a) * (nodes + 1) / 2, (b - a) / 2 * weights)
-            rules.append((self.corners[fixed[1]][i : i + 1], np.ones(1)) if fixed and fixed[0] == i else rule)
-        points = np.stack(np.meshgrid(*[r[0] for r in rules], indexing="ij"), -1).reshape(-1, len(rules))
-        weights = np.prod(np.stack(np.meshgrid(*[r[1] for r in rules], indexing="ij"), -1), -1).reshape(-1)
-        return jnp.asarray(points), jnp.asarray(weights)
+        rules = [gauss(a, b, panels) for a, b in zip(self.lower, self.upper, strict=True)]
+        if region in self.faces():
+            i, end = self.faces()[region]
+            rules[i] = np.asarray(self.corners[end][i : i + 1]), np.ones(1)
+        points, weights = product(rules)
+        return jnp.asarray(points, self.lower.dtype), jnp.asarray(weights, self.lower.dtype)
 
     def meetings(self, n):
         faces = list(self.faces().items())

@@ -84,8 +84,12 @@ class Difference(Domain):
 
     def _strictly_inside(self, hole, x):
         # a hole's rim belongs to the domain: test the point pulled away from the hole's middle by a few roundings
-        middle = (hole.lower + hole.upper) / 2
-        return hole.contains(middle + (x - middle) * (1 + 64 * jnp.finfo(x.dtype).eps))
+        return self._about(hole, x)[1]
+
+    def _about(self, hole, x):
+        """Whether the hole contains the point moved, by a few roundings, towards its middle and away from it."""
+        middle, few = (hole.lower + hole.upper) / 2, 64 * jnp.finfo(x.dtype).eps
+        return [hole.contains(middle + (x - middle) * scale) for scale in (1 - few, 1 + few)]
 
     def normal(self, region, x):
         check_region(self, region)
@@ -94,24 +98,22 @@ class Difference(Domain):
             return -hole.normal("boundary", x)
         if region != "holes":
             return self.outer.normal(region, x)
-        gaps = jnp.stack(
-            [
-                jnp.abs(jnp.linalg.norm(x - (h.lower + h.upper) / 2) / jnp.linalg.norm(h.upper - h.lower) - 0.5)
-                for h in self.holes
-            ]
-        )
+        touched = jnp.stack([jnp.any(jnp.stack(self._about(h, x))) for h in self.holes])
         normals = jnp.stack([-h.normal("boundary", x) for h in self.holes])
-        return normals[jnp.argmin(gaps)]
+        return normals[jnp.argmax(touched)]
 
     def grid(self, shape):
         return masked_grid(self, shape)
 
-    def quadrature(self, region):
+    def quadrature(self, region, panels=1):
         check_region(self, region)
         hole = self._hole(region)
         if hole is not None:
-            return hole.quadrature("boundary")
-        return monte_carlo(self, region) if region in ("interior", "holes") else self.outer.quadrature(region)
+            return hole.quadrature("boundary", panels)
+        if region == "holes":
+            parts = [h.quadrature("boundary", panels) for h in self.holes]
+            return jnp.concatenate([p for p, _ in parts]), jnp.concatenate([w for _, w in parts])
+        return monte_carlo(self, region) if region == "interior" else self.outer.quadrature(region, panels)
 
     def meetings(self, n):
         return self.outer.meetings(n)

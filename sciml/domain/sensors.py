@@ -71,8 +71,8 @@ class Sensors(Domain):
     def grid(self, shape):
         return self.inner.grid(shape)
 
-    def quadrature(self, region):
-        return (self.rows, jnp.ones(len(self.rows))) if region == self.name else self.inner.quadrature(region)
+    def quadrature(self, region, panels=1):
+        return (self.rows, jnp.ones(len(self.rows))) if region == self.name else self.inner.quadrature(region, panels)
 
     def meetings(self, n):
         return self.inner.meetings(n)

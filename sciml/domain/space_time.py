@@ -74,13 +74,12 @@ class SpaceTime(Domain):
         t = jnp.linspace(*self.times, shape[-1], dtype=x.dtype)
         return jnp.concatenate([jnp.repeat(x, len(t), axis=0), jnp.tile(t, len(x))[:, None]], axis=1)
 
-    def quadrature(self, region):
-        x, w = self.space.quadrature(self._in_space(region))
+    def quadrature(self, region, panels=1):
+        x, w = self.space.quadrature(self._in_space(region), panels)
         fixed = self._fixed_time(region)
-        t, v = Box(*self.times).quadrature("interior") if fixed is None else (fixed[None, None], jnp.ones(1))
-        return jnp.concatenate([jnp.repeat(x, len(t), axis=0), jnp.tile(t, (len(x), 1))], axis=1), jnp.outer(
-            w, v
-        ).reshape(-1)
+        t, v = Box(*self.times).quadrature("interior", panels) if fixed is None else (fixed[None, None], jnp.ones(1))
+        points = jnp.concatenate([jnp.repeat(x, len(t), axis=0), jnp.tile(t, (len(x), 1))], axis=1)
+        return points, jnp.outer(w, v).reshape(-1)
 
     def meetings(self, n):
         found = []

@@ -58,13 +58,13 @@ def check(problem: Problem, *, ansatz: Field | None = None, points_per_group: in
     if failures:
         return Report(tuple(failures), (), (), None)
     probe = take_probe(problem)
-    failures = [*nonfinite(probe), *initial_conditions(problem), *ansatz_holds(problem, ansatz, probe)]
+    failures = [*nonfinite(probe), *initial_conditions(problem, probe), *ansatz_holds(problem, ansatz, probe)]
     if failures:
         return Report(tuple(failures), (), (), None)
     failures = [*insensitive(probe), *exact_kills(probe), *wraps_around(problem)]
-    defect, fault = neumann(problem, probe)
+    defect, fault = neumann(problem, probe, solvable=bool(probe.exact) and not failures)
     corners = find_corners(problem, probe)
-    notes = [corner_sentence(c) for c in corners]
+    notes = [corner_sentence(c, system=len(problem.components) > 1) for c in corners]
     if points_per_group is not None:
         notes += resolution_notes(problem, points_per_group)
     if defect is not None and not fault:

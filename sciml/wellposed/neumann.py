@@ -1,34 +1,65 @@
-"""Compatibility of problems that are blind to constants."""
+"""Compatibility of problems that are blind to constants.
+
+When every residual of a steady problem ignores constants, there may be numbers s_g, one a boundary group, for which
+
+    C(w) = integral of the equation's residual of w + sum over g of s_g (integral of the residual of w in group g)
+
+is the same for every field w, by the divergence theorem. A solution has C = 0, so there is none unless C(0) = 0.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
+from sciml.domain.base import MONTE_CARLO
 from sciml.problem import Problem, Role
-from sciml.wellposed.probe import Probe, constant, smooth, tolerance
+from sciml.wellposed.probe import ZERO, Probe, Recipe, tolerance, waves
+
+_DEVIATIONS = 6  # standard errors of a Monte Carlo integral that count as zero
 
 
-def neumann(problem: Problem, probe: Probe) -> tuple[float | None, list[str]]:
-    """Compatibility of a steady problem whose residuals all ignore constants.
+class _Integral(NamedTuple):
+    """Integrals of one group's residual.
 
-    With interior residual r and boundary residual b of such a problem there is an s with ``int r(w) + s int b(w)`` the
-    same for every field w; that number over the volume is the defect, and a solution needs it to vanish.
+    Attributes:
+        zero, error: of the zero field, that is of the data, and its error.
+        change, size, relative: what smooth fields add to it, the integral of what they add in absolute value, and the
+            error of the former relative to the latter.
+        measure: of the region.
     """
-    if problem.time_order or len(problem.components) > 1 or not _ignores_constants(probe):
+
+    zero: float
+    error: float
+    change: np.ndarray
+    size: np.ndarray
+    relative: float
+    measure: float
+
+
+def neumann(problem: Problem, probe: Probe, *, solvable: bool) -> tuple[float | None, list[str]]:
+    """The defect ``C(0) / volume`` and a failure if it is not zero; None for problems that need no balance.
+
+    The sign is that of a source: for ``-div(flux) = f + c`` with fluxes that balance ``f`` the defect is ``c``.
+
+    Args:
+        solvable: a solution is known, so that any defect is an error of quadrature.
+    """
+    equations = [g for g, group in problem.groups.items() if group.role is Role.EQUATION]
+    if problem.time_order or len(problem.components) > 1 or len(equations) != 1 or not _ignores_constants(probe):
         return None, []
-    rules = {g: problem.domain.quadrature(group.region) for g, group in problem.groups.items()}
-    totals = [_integrals(problem, rules, u) for u in (None, 4, 5)]
-    (r0, b0), (r1, b1), (r2, b2) = totals
-    volume = float(sum(jnp.sum(w) for g, (_, w) in rules.items() if problem.groups[g].role is Role.EQUATION))
-    size = max(abs(v) for pair in totals for v in pair)
-    s = -(r1 - r0) / (b1 - b0) if b1 != b0 else 0.0
-    sampled = any(len(w) > 100_000 for _, w in rules.values())
-    slack = 2e-2 if sampled else 1e-6  # Monte Carlo or Gauss quadrature
-    if abs((r2 - r0) + s * (b2 - b0)) > slack * size:
-        return None, []  # not in divergence form with these boundary residuals: no compatibility condition of this kind
-    defect = -(r0 + s * b0) / volume
-    if abs(defect) * volume <= slack * size:
+    inside, others = _integrals(problem, equations[0])
+    shares = _shares(inside, others)
+    if shares is None:
+        return None, []
+    pairs = list(zip(shares, others, strict=True))
+    defect = -_direction(probe, equations[0]) * float(inside.zero + sum(s * b.zero for s, b in pairs)) / inside.measure
+    error = inside.error + sum(abs(s) * (b.error + inside.relative * abs(b.zero)) for s, b in pairs)
+    if solvable or abs(defect) * inside.measure <= error:
         return defect, []
     return defect, [
         f"no solution exists: sources and boundary fluxes do not balance, defect {defect:.6g} "
@@ -38,25 +69,59 @@ def neumann(problem: Problem, probe: Probe) -> tuple[float | None, list[str]]:
 
 def _ignores_constants(probe: Probe) -> bool:
     return all(
-        bool(
-            jnp.max(jnp.abs(probe.shifted[g] - r)) <= tolerance(r.dtype) * jnp.max(jnp.abs(r) + jnp.abs(probe.zero[g]))
-        )
+        bool(np.max(np.abs(probe.shifted[g] - r)) <= tolerance(r.dtype) * np.max(np.abs(r) + np.abs(probe.zero[g])))
         for g, r in probe.first.items()
     )
 
 
-@eqx.filter_jit
-def _sums(problem: Problem, rules, seed: int | None) -> dict[str, Array]:
-    """Integral of each group's residual, of the zero field (seed None) or of a smooth one."""
-    fields = problem.residuals(constant(problem, 0.0) if seed is None else smooth(problem, seed))
-    return {
-        g: jnp.sum(w * jax.lax.map(lambda x, r=fields[g]: jnp.sum(r(x)), z, batch_size=4096))
-        for g, (z, w) in rules.items()
+def _direction(probe: Probe, equation: str) -> float:
+    """1 for an operator like minus the Laplacian, -1 for one like the Laplacian, told by a short wave."""
+    moved = probe.fine[equation] - probe.zero[equation]
+    return 1.0 if float(np.sum(moved * probe.fine_values[equation])) >= 0 else -1.0
+
+
+def _shares(inside: _Integral, others: list[_Integral]) -> np.ndarray | None:
+    """The numbers s that make C the same for every field, or None when there are none."""
+    change, none = inside.change, np.zeros((len(inside.change), 0))
+    fluxes = np.stack([b.change for b in others], axis=1) if others else none
+    shares = np.linalg.lstsq(fluxes, -change, rcond=1e-6)[0]
+    size = inside.size + sum(abs(s) * b.size for s, b in zip(shares, others, strict=True))
+    off, slack = np.abs(change + fluxes @ shares), max(b.relative for b in (inside, *others))
+    return shares if off.max() <= slack * size.max() else None
+
+
+def _integrals(problem: Problem, equation: str) -> tuple[_Integral, list[_Integral]]:
+    """Integrals of the equation's residual and of every other group's."""
+    order = [equation, *(g for g in problem.groups if g != equation)]
+    rules = {g: problem.domain.quadrature(problem.groups[g].region) for g in order}
+    finer = {
+        g: rules[g] if _is_random(*rules[g]) else problem.domain.quadrature(problem.groups[g].region, 2) for g in order
     }
+    recipes = [ZERO, *(Recipe(4 + k, fineness=1.0 + k % 4) for k in range(len(order) + 2))]
+    coarse, fine = jax.device_get((_terms(problem, rules, recipes), _terms(problem, finer, [ZERO])))
+    inside, *others = (_summed(coarse[g], fine[g][0], _is_random(*rules[g]), float(rules[g][1].sum())) for g in order)
+    return inside, others
 
 
-def _integrals(problem: Problem, rules, seed: int | None) -> tuple[float, float]:
-    """Integrals of the equation residuals and of the other residuals."""
-    totals = {g: float(v) for g, v in _sums(problem, rules, seed).items()}
-    inside = sum(v for g, v in totals.items() if problem.groups[g].role is Role.EQUATION)
-    return inside, sum(totals.values()) - inside
+def _is_random(points: Array, weights: Array) -> bool:
+    """Points drawn at random have equal weights."""
+    return len(points) >= MONTE_CARLO and bool(weights.min() == weights.max())
+
+
+@eqx.filter_jit
+def _terms(problem: Problem, rules: Mapping[str, tuple[Array, Array]], recipes) -> dict[str, Array]:
+    """Weighted residuals at the points of each group's rule, a row a field."""
+
+    def at_points(u):
+        residuals = problem.residuals(u)
+        return {g: w * jax.vmap(lambda x, r=residuals[g]: jnp.sum(r(x)))(z) for g, (z, w) in rules.items()}
+
+    return jax.lax.map(at_points, waves(problem, recipes))
+
+
+def _summed(coarse: np.ndarray, fine: np.ndarray, random: bool, measure: float) -> _Integral:
+    data, added, eps = fine.sum(), coarse[1:] - coarse[0], float(np.finfo(fine.dtype).eps)
+    chance = _DEVIATIONS * np.sqrt(np.sum(fine**2)) if random else 2 * abs(data - coarse[0].sum())
+    error = float(chance + 1e3 * eps * np.abs(fine).sum())
+    relative = 3e-2 if random else max(1e-6, tolerance(fine.dtype))
+    return _Integral(float(data), error, added.sum(axis=1), np.abs(added).sum(axis=1), relative, measure)
