@@ -1,1 +1,42 @@
-"""Simplicial meshes (NumPy only)."""
+"""Simplicial meshes: generators, readers and writers, exact topology, and hygiene. NumPy and SciPy only."""
+
+from meshes.change import Changed as Changed
+from meshes.change import orient as orient
+from meshes.change import repair as repair
+from meshes.change import weld as weld
+from meshes.check import Report as Report
+from meshes.check import check as check
+from meshes.defects import Defect as Defect
+from meshes.files import MeshFileError as MeshFileError
+from meshes.files import read as read
+from meshes.files import write as write
+from meshes.layout import Delaunay as Delaunay
+from meshes.layout import Jittered as Jittered
+from meshes.layout import Layout as Layout
+from meshes.layout import Structured as Structured
+from meshes.mesh import Mesh as Mesh
+from meshes.refine import jitter as jitter
+from meshes.refine import refine as refine
+from meshes.shapes.annulus import annulus as annulus
+from meshes.shapes.ball import ball as ball
+from meshes.shapes.cube import cube as cube
+from meshes.shapes.disk import disk as disk
+from meshes.shapes.disk_with_holes import disk_with_holes as disk_with_holes
+from meshes.shapes.ellipsoid import ellipsoid as ellipsoid
+from meshes.shapes.flat_torus import flat_torus as flat_torus
+from meshes.shapes.genus import genus as genus
+from meshes.shapes.icosphere import icosphere as icosphere
+from meshes.shapes.interval import interval as interval
+from meshes.shapes.klein import klein as klein
+from meshes.shapes.lshape import lshape as lshape
+from meshes.shapes.mobius import mobius as mobius
+from meshes.shapes.projective_plane import projective_plane as projective_plane
+from meshes.shapes.shell import shell as shell
+from meshes.shapes.solid_torus import solid_torus as solid_torus
+from meshes.shapes.sphere import sphere as sphere
+from meshes.shapes.square import square as square
+from meshes.shapes.torus import torus as torus
+from meshes.tables import Tables as Tables
+from meshes.tables import boundary as boundary
+from meshes.tables import tables as tables
+from meshes.topology import betti as betti

@@ -1,0 +1,145 @@
+"""Betti numbers in exact integers, absolute and relative: the one place for topology."""
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from meshes.manifold import components, joints, patches
+from meshes.mesh import Mesh
+from meshes.modular import PRIME, rank
+from meshes.tables import Tables, boundary, cofacets, ranges, tables, within
+
+Masks = tuple[Bool[np.ndarray, " _n"], ...]
+
+
+def betti(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None = None, *, prime: int = PRIME) -> tuple[int, ...]:
+    """Betti numbers (b_0, ..., b_k) of a mesh, or relative to a part of it; exact, for any complex, manifold or not.
+
+    `relative` is the name of a group, "boundary" for the facets of exactly one cell (unless a group has that name), or
+    rows of vertex indices. The numbers are those over GF(prime): with the default, 2^31 - 1, those over the rationals
+    unless the homology has torsion of that very prime; with prime=2 those where every surface is orientable.
+
+    b_0 counts components. b_k is the kernel of the last boundary map, which is constant on each patch of cells joined
+    across facets of two cells; what remains are few equations at the other facets. b_1 of tetrahedra: closed 1-cochains
+    that vanish on a spanning forest, edge by edge across faces, with a new unknown where that stops. The last number
+    follows from the Euler characteristic. Source of the third step: P. Dlotko and R. Specogna, "Efficient cohomology
+    computation for electromagnetic modeling" (2010).
+
+    >>> import meshes
+    >>> betti(meshes.annulus(4)), betti(meshes.annulus(4), "boundary"), betti(meshes.klein(5), prime=2)
+    ((1, 1, 0), (0, 1, 1), (1, 2, 1))
+    """
+    if prime < 2 or any(prime % q == 0 for q in range(2, min(int(prime**0.5) + 1, 50_000))):
+        raise ValueError(f"got prime={prime}; expected a prime number")
+    if prime > 2**31:
+        raise ValueError(f"got prime={prime}; expected one below 2^31, whose products fit 64 bits")
+    return betti_of(tables(mesh), part(mesh, relative), prime)
+
+
+def part(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None) -> Int[np.ndarray, "_m _j"]:
+    """Rows of vertex indices of a named part of a mesh; none for None."""
+    if relative is None:
+        return np.zeros((0, 1), np.int64)
+    if not isinstance(relative, str):
+        return np.asarray(relative)
+    if relative in mesh.groups:
+        return mesh.groups[relative]
+    if relative == "boundary":
+        return boundary(mesh)
+    raise ValueError(
+        f"got the part {relative!r}; expected 'boundary' or a group of the mesh: {', '.join(mesh.groups) or 'none'}"
+    )
+
+
+def betti_of(made: Tables, rows: Int[np.ndarray, "_m _j"], prime: int = PRIME) -> tuple[int, ...]:
+    """Betti numbers from tables, relative to the subcomplex that rows of vertex indices close to."""
+    gone = within(made, rows, "the part")
+    first = _components(made, gone)
+    last = _top(made, gone, prime)
+    euler = sum((-1) ** j * int(np.sum(~g)) for j, g in enumerate(gone))
+    if made.degree == 1:
+        return first, last
+    if made.degree == 2:
+        return first, first + last - euler, last
+    one = _first(made, gone, prime)
+    return first, one, euler - first + one + last, last
+
+
+def _components(made: Tables, gone: Masks) -> int:
+    """Components without a vertex of the part."""
+    count, label = components(len(made.simplices[0]), *made.facets[1].T)
+    touched = np.zeros(count, bool)
+    touched[label[gone[0]]] = True
+    return count - int(touched.sum())
+
+
+def _top(made: Tables, gone: Masks, prime: int) -> int:
+    """Dimension of the cycles of degree k: one unknown a patch, one equation a facet of three or more cells."""
+    top, count = made.facets[-1], cofacets(made)
+    joined = joints(made, gone[-2])
+    found = patches(made, joined)
+    free = found.orientable.copy() if prime != 2 else np.ones(len(found.orientable), bool)
+    free[found.label[gone[-1]]] = False
+    free[found.label[np.any((count == 1)[top] & ~gone[-2][top], axis=1)]] = False
+    cell, place = np.nonzero((count > 2)[top] & ~gone[-2][top] & free[found.label][:, None])
+    values = found.turn[cell].astype(np.int64) * (-1) ** place
+    return int(free.sum()) - rank(top[cell, place], found.label[cell], values, prime)
+
+
+def _first(made: Tables, gone: Masks, prime: int) -> int:
+    """Dimension of the first cohomology: values on edges, linear in unknowns that faces have not fixed yet."""
+    edges, faces = made.facets[1], made.facets[2]
+    known = gone[1] | _forest(made, gone)
+    values = np.zeros((len(edges), 0), np.int64)
+    missing = np.sum(~known[faces], axis=1)
+    order = np.argsort(faces.ravel(), kind="stable")
+    start = np.searchsorted(faces.ravel()[order], np.arange(len(edges) + 1))
+    signs = np.array([1, -1, 1])  # boundary of (a, b, c): bc - ac + ab
+    front, unknown = np.flatnonzero(missing == 1), 0
+    while True:
+        if not front.size:
+            while unknown < len(edges) and known[unknown]:
+                unknown += 1
+            if unknown == len(edges):
+                break
+            values = np.concatenate([values, np.zeros((len(edges), 1), np.int64)], axis=1)
+            values[unknown, -1] = 1
+            fresh = np.array([unknown])
+        else:
+            place = np.argmin(known[faces[front]], axis=1)
+            fresh, first = np.unique(faces[front, place], return_index=True)
+            face, at = faces[front[first]], signs[place[first]]
+            values[fresh] = -at[:, None] * np.einsum("fev,e->fv", values[face], signs) % prime
+        known[fresh] = True
+        touched = order[ranges(start[fresh], start[fresh + 1] - start[fresh])] // 3
+        np.subtract.at(missing, touched, 1)
+        front = np.unique(touched)
+        front = front[missing[front] == 1]
+    left = np.einsum("fev,e->fv", values[faces], signs) % prime
+    left = np.unique(left[left.any(axis=1)], axis=0)
+    row, column = np.nonzero(left)
+    return values.shape[1] - rank(row, column, left[row, column], prime)
+
+
+def _forest(made: Tables, gone: Masks) -> Bool[np.ndarray, " _e"]:
+    """Edges of a spanning forest, breadth first, of the graph with the part shrunk to a point."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    vertices = len(made.simplices[0])
+    point = np.where(gone[0], vertices, np.arange(vertices))
+    tail, head = point[made.simplices[1]].T
+    # one root joined to one vertex of every component makes the forest one tree
+    _, label = components(vertices + 1, tail, head)
+    _, roots = np.unique(label, return_index=True)
+    number = np.arange(1, len(tail) + 1)
+    row = np.concatenate([tail, np.full(len(roots), vertices + 1)])
+    column = np.concatenate([head, roots])
+    graph = coo_array((np.ones(len(row), np.int8), (row, column)), shape=(vertices + 2,) * 2).tocsr()
+    _, parent = breadth_first_order(graph, vertices + 1, directed=False)
+    child = np.flatnonzero((parent >= 0) & (parent <= vertices))
+    low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
+    key = np.minimum(tail, head) * (vertices + 1) + np.maximum(tail, head)
+    order = np.argsort(key, kind="stable")
+    mask = np.zeros(len(number), bool)
+    mask[order[np.searchsorted(key[order], low * (vertices + 1) + high)]] = True
+    return mask
