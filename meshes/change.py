@@ -10,7 +10,7 @@ from meshes.enclosure import inside_out
 from meshes.geometry import measures, scaled
 from meshes.manifold import components, joints, patches
 from meshes.mesh import Mesh
-from meshes.tables import collapsed, tables, unique_inverse
+from meshes.tables import collapsed, complement, first_of, numbered, tables
 
 
 class Changed(NamedTuple):
@@ -75,7 +75,7 @@ def weld(mesh: Mesh, *, tolerance: float = 0.0) -> Changed:
         )
     target = _leaders(mesh, tolerance)
     merged = np.flatnonzero(target != np.arange(len(target)))
-    welded = _renumbered(mesh, target, np.setdiff1d(np.arange(len(target)), merged))
+    welded = _renumbered(mesh, target, complement(len(target), merged))
     broken = collapsed(welded)
     if len(broken) == len(mesh.cells):
         raise ValueError(f"got a mesh of which no cell is left when points within {tolerance:g} of its size are merged")
@@ -109,12 +109,7 @@ def _leaders(mesh: Mesh, tolerance: float) -> Int[np.ndarray, " _n"]:
 
 def places(points: np.ndarray) -> tuple[Int[np.ndarray, " _p"], Int[np.ndarray, " _n"]]:
     """The first point at each distinct place, and the number of the place of every point; compared exactly."""
-    number = np.zeros(len(points), np.int64)
-    first = np.zeros(min(len(points), 1), np.int64)
-    for column in (points + 0.0).T:  # + 0.0 makes -0.0 and 0.0 one place
-        _, value = np.unique(column, return_inverse=True)
-        first, number = unique_inverse(number * (len(points) + 1) + value)
-    return first, number
+    return numbered(points + 0.0)  # + 0.0 makes -0.0 and 0.0 one place
 
 
 def _renumbered(mesh: Mesh, target: Int[np.ndarray, " n"], kept: Int[np.ndarray, " _p"]) -> Mesh:
@@ -140,18 +135,16 @@ def repair(mesh: Mesh, *, tolerance: float = 0.0) -> Changed:
     >>> found.mesh.cells.tolist(), found.changes["unreferenced_vertices"].tolist()
     ([[0, 1, 2]], [3])
     """
-    everything = np.arange(len(mesh.cells))
     step = weld(mesh, tolerance=tolerance) if mesh.lengths is None else _without_collapsed(mesh)
-    cells = np.setdiff1d(everything, step.changes["dropped_cells"])
+    cells = complement(len(mesh.cells), step.changes["dropped_cells"])
     changes = dict(step.changes)
     made = tables(step.mesh)
-    _, first = np.unique(made.cell, return_index=True)
-    first = np.sort(first)
-    changes["duplicate_cells"] = np.setdiff1d(cells, cells[first])
+    first = np.sort(first_of(made.cell, len(made.simplices[-1])))
+    changes["duplicate_cells"] = cells[complement(len(cells), first)]
     single = dataclasses.replace(step.mesh, cells=step.mesh.cells[first])
     used = np.unique(single.cells)
-    points = np.setdiff1d(np.arange(len(mesh.points)), changes["merged_vertices"])
-    changes["unreferenced_vertices"] = np.setdiff1d(points, points[used])
+    points = complement(len(mesh.points), changes["merged_vertices"])
+    changes["unreferenced_vertices"] = points[complement(len(points), used)]
     compact = _renumbered(single, np.arange(len(single.points)), used)
     turned = orient(compact)
     changes["turned_cells"] = cells[first][turned.changes["turned_cells"]]

@@ -11,7 +11,7 @@ from meshes.geometry import scaled
 from meshes.manifold import boundary_loops, components, joints, patches
 from meshes.mesh import Mesh
 from meshes.sizes import closed, sizes
-from meshes.tables import Tables, boundary_rows, cofacets, collapsed, tables
+from meshes.tables import Tables, boundary_rows, cofacets, collapsed, complement, tables
 from meshes.topology import betti_of
 
 
@@ -69,7 +69,7 @@ def check(mesh: Mesh) -> Report:
     ((1, 2, 1), 1, 'outward', True)
     """
     broken = collapsed(mesh)
-    sound = np.setdiff1d(np.arange(len(mesh.cells)), broken)
+    sound = complement(len(mesh.cells), broken)
     small, unit = scaled(mesh)
     defects = {"collapsed_cells": Defect(len(broken), broken, "cells that repeat a vertex; repair drops them")}
     if not len(sound):

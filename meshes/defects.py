@@ -13,7 +13,7 @@ from meshes.enclosure import inside_out
 from meshes.geometry import EPS, cell_lengths, dual_lengths, measures, quality, quality_by_lengths
 from meshes.manifold import Fans, Joints, Patches, fans
 from meshes.mesh import Mesh
-from meshes.tables import Tables, cofacets, find
+from meshes.tables import Tables, cofacets, complement, find, first_of
 
 NEEDLE = 0.01  # quality below which a cell is called a needle or a sliver
 
@@ -58,6 +58,11 @@ class Facts:
         return 16 * EPS * np.divide(1, size, out=np.full(len(size), np.inf), where=size > 0)
 
     @functools.cached_property
+    def listed(self) -> np.ndarray:
+        """Where each simplex of degree k is listed first among the sound cells."""
+        return first_of(self.made.cell, len(self.made.simplices[-1]))
+
+    @functools.cached_property
     def cell_sign(self) -> np.ndarray:
         """Parity of the listing of each simplex of degree k (of the last one that lists it)."""
         sign = np.ones(len(self.made.simplices[-1]), np.int64)
@@ -94,13 +99,12 @@ def _duplicate_vertices(facts: Facts) -> np.ndarray:
     """vertices at the place of an earlier one; weld merges them"""
     if facts.mesh.lengths is not None:
         return np.zeros(0, np.int64)
-    return np.setdiff1d(np.arange(len(facts.mesh.points)), places(facts.mesh.points)[0])
+    return complement(len(facts.mesh.points), places(facts.mesh.points)[0])
 
 
 def _duplicate_cells(facts: Facts) -> np.ndarray:
     """cells with the vertices of an earlier one; repair drops them"""
-    _, first = np.unique(facts.made.cell, return_index=True)
-    return facts.sound[np.setdiff1d(np.arange(len(facts.sound)), first)]
+    return facts.sound[complement(len(facts.sound), facts.listed)]
 
 
 def _flat_cells(facts: Facts) -> np.ndarray:
@@ -158,9 +162,8 @@ def _inconsistent_facets(facts: Facts) -> np.ndarray:
 
 def _non_orientable_patches(facts: Facts) -> np.ndarray:
     """patches that no choice of turns makes consistent, by their first cell"""
-    _, first = np.unique(facts.patches.label, return_index=True)
-    _, listed = np.unique(facts.made.cell, return_index=True)
-    return facts.sound[listed[first[~facts.patches.orientable]]]
+    first = first_of(facts.patches.label, len(facts.patches.orientable))
+    return facts.sound[facts.listed[first[~facts.patches.orientable]]]
 
 
 def _inverted_cells(facts: Facts) -> np.ndarray:
@@ -173,11 +176,11 @@ def _inside_out(facts: Facts) -> np.ndarray:
     if facts.mesh.degree != 2 or facts.mesh.points.shape[1] != 3 or facts.mesh.lengths is not None:
         return np.zeros(0, np.int64)
     turn = facts.patches.turn * facts.cell_sign
-    _, first, label = np.unique(facts.patches.label, return_index=True, return_inverse=True)
+    label = facts.patches.label
+    first = first_of(label, len(facts.patches.orientable))
     agree = np.bincount(label, weights=turn * turn[first][label]) == np.bincount(label)
     wound = inside_out(facts.mesh.points, facts.made, facts.patches, facts.patches.turn * turn[first][label])
-    _, listed = np.unique(facts.made.cell, return_index=True)
-    return facts.sound[listed[first[wound & agree]]]
+    return facts.sound[facts.listed[first[wound & agree]]]
 
 
 def _negative_duals(facts: Facts) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from meshes.mesh import Mesh
-from meshes.tables import boundary, tables, unique_inverse
+from meshes.tables import boundary, numbered, tables
 
 
 def refine(mesh: Mesh, pieces: int) -> Mesh:
@@ -78,16 +78,6 @@ def _pattern(degree: int, pieces: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 def _parity(order: tuple[int, ...]) -> int:
     return (-1) ** sum(order[i] > order[j] for i in range(len(order)) for j in range(i + 1, len(order)))
-
-
-def numbered(rows: Int[np.ndarray, "n c"]) -> tuple[Int[np.ndarray, " _u"], Int[np.ndarray, " n"]]:
-    """The first of each distinct row, and the number of each row among the distinct ones."""
-    number = np.zeros(len(rows), np.int64)
-    first = number[:1]
-    for column in rows.T:
-        _, value = unique_inverse(column)
-        first, number = unique_inverse(number * (value.max() + 1) + value)
-    return first, number
 
 
 def _refined_group(rows: np.ndarray, pieces: int, codes: np.ndarray, number: np.ndarray) -> np.ndarray:

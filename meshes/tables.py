@@ -103,17 +103,38 @@ def unique_inverse(key: Int[np.ndarray, " n"]) -> tuple[Int[np.ndarray, " _u"], 
     return order[fresh], inverse
 
 
+def numbered(rows: Int[np.ndarray, "n c"]) -> tuple[Int[np.ndarray, " _u"], Int[np.ndarray, " n"]]:
+    """The first of each distinct row, and the number of each row among the distinct ones."""
+    number = np.zeros(len(rows), np.int64)
+    first = number[:1]
+    for column in rows.T:
+        _, value = unique_inverse(column)
+        first, number = unique_inverse(number * (int(value.max(initial=0)) + 1) + value)
+    return first, number
+
+
 def find(simplices: Int[np.ndarray, "n j"], rows: Int[np.ndarray, "m j"]) -> Int[np.ndarray, " m"]:
     """Number of each row among simplices (rows ascending, in lexicographic order), -1 where it is none of them."""
     if not len(rows) or not len(simplices):
         return np.full(len(rows), -1)
-    both = np.concatenate([simplices, np.sort(rows, axis=1)])
-    number = np.zeros(len(both), np.int64)
-    for column in both.T:
-        _, number = unique_inverse(number * (both.max() + 1) + column)
+    _, number = numbered(np.concatenate([simplices, np.sort(rows, axis=1)]))
     where = np.full(number.max() + 1, -1)
     where[number[: len(simplices)]] = np.arange(len(simplices))
     return where[number[len(simplices) :]]
+
+
+def complement(count: int, numbers: Int[np.ndarray, " n"]) -> Int[np.ndarray, " _m"]:
+    """The whole numbers below count that are not listed, ascending."""
+    left = np.ones(count, bool)
+    left[numbers] = False
+    return np.flatnonzero(left)
+
+
+def first_of(label: Int[np.ndarray, " n"], count: int) -> Int[np.ndarray, " {count}"]:
+    """Place of the first of each label from 0 to count - 1, each of which occurs."""
+    first = np.empty(count, np.int64)
+    first[label[::-1]] = np.arange(len(label))[::-1]
+    return first
 
 
 def ranges(start: Int[np.ndarray, " n"], size: Int[np.ndarray, " n"]) -> Int[np.ndarray, " _m"]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from meshes.formats.raw import Raw, block, kind_name, lost_groups
-from meshes.formats.text import numbers, whole, without_comments
+from meshes.formats.text import by_line, numbers, whole, without_comments
 from meshes.mesh import Mesh, indices
 
 SUFFIXES = (".txt", ".dat", ".csv", ".node", ".ele")
@@ -37,7 +37,7 @@ def table(text: bytes, what: str) -> np.ndarray:
 
 def _table(text: bytes) -> tuple[np.ndarray, np.ndarray]:
     found = numbers(without_comments(text).replace(b",", b" "), 1)
-    lines, count = np.unique(found.line, return_counts=True)
+    lines, _, count = by_line(found.line)
     if not len(lines):
         raise ValueError("got no numbers; expected rows of numbers")
     if np.any(count != count[0]):

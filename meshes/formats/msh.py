@@ -6,8 +6,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from meshes.formats.raw import Block, Raw, spatial
-from meshes.formats.text import Numbers, numbers, show, whole
+from meshes.formats.text import Numbers, by_line, numbers, show, whole
 from meshes.mesh import PLURALS, Mesh
+from meshes.tables import numbered
 
 SUFFIXES = (".msh",)
 _KINDS = {15: ("vertex", 1), 1: ("edge", 2), 2: ("triangle", 3), 3: ("polygon", 4), 4: ("tetrahedron", 4)}
@@ -287,7 +288,7 @@ _Rows = list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # type, physical t
 def _rows2_text(source: _Text) -> _Rows:
     count = int(source.ints(1)[0])
     values, line = source.found.values[source.at :], source.found.line[source.at :]
-    lines, start, tokens = np.unique(line, return_index=True, return_counts=True)
+    lines, start, tokens = by_line(line)
     if len(lines) < count:
         raise ValueError(f"got {len(lines)} elements; expected {count}, as $Elements says")
     lines, start, tokens = lines[:count], start[:count], tokens[:count]
@@ -347,7 +348,8 @@ def _blocks(
 def _repeated(blocks: list[Block], notes: list[str]) -> list[Block]:
     """Blocks in which an element listed once for each of several physical groups (as version 2 does) is one element."""
     first: dict[tuple[int, ...], tuple[int, int]] = {}
-    if sum(len(b.cells) for b in blocks) == len({tuple(row) for b in blocks for row in b.cells.tolist()}):
+    wide = [np.pad(b.cells, ((0, 0), (0, 4 - b.cells.shape[1])), constant_values=-1) for b in blocks]
+    if sum(map(len, wide)) == len(numbered(np.concatenate([np.zeros((0, 4), np.int64), *wide]))[0]):
         return blocks
     extra = 0
     kept: list[list[int]] = [[] for _ in blocks]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from meshes.formats.raw import Block, Raw, only_triangles, spatial
-from meshes.formats.text import numbers, show, without_comments
+from meshes.formats.text import by_line, numbers, show, without_comments
 from meshes.mesh import Mesh
 
 SUFFIXES = (".obj",)
@@ -40,7 +40,7 @@ def _points(lines: list[bytes], vertex: np.ndarray) -> tuple[np.ndarray, list[st
     found = _table(lines, vertex, rb"v")
     if not len(vertex):
         return np.zeros((0, 3)), []
-    _, start, tokens = np.unique(found.line, return_index=True, return_counts=True)
+    _, start, tokens = by_line(found.line)
     if len(start) < len(vertex) or np.any(tokens < 3):
         full = np.zeros(len(lines) + 1, np.int64)
         np.add.at(full, found.line, 1)

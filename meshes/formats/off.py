@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from meshes.formats.raw import Raw, block, lost_groups, only_triangles, spatial
-from meshes.formats.text import numbers, ragged, show, whole, without_comments
+from meshes.formats.text import by_line, numbers, ragged, show, whole, without_comments
 from meshes.mesh import Mesh
 
 SUFFIXES = (".off",)
@@ -47,7 +47,7 @@ def read(data: bytes) -> Raw:
             f"got {left} numbers; expected {vertices} vertices and {faces} faces, as line {found.line[0]} says"
         )
     rows = found.line[on_line:]
-    _, start, tokens = np.unique(rows, return_index=True, return_counts=True)
+    _, start, tokens = by_line(rows)
     if len(start) < vertices:
         raise ValueError(f"got {len(start)} lines; expected {vertices} vertices, as line {found.line[0]} says")
     start, tokens = start[:vertices] + on_line, tokens[:vertices]

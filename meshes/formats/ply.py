@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meshes.formats.raw import Block, Raw, block, lost_groups, only_triangles, spatial
-from meshes.formats.text import numbers, show
+from meshes.formats.text import by_line, numbers, show
 from meshes.mesh import Mesh
 from meshes.tables import ranges
 
@@ -84,7 +84,7 @@ Columns = dict[tuple[str, str], tuple[np.ndarray, np.ndarray | None]]  # values,
 def _text(body: bytes, elements: list[Element], line: int) -> Columns:
     """Columns of a text body: one row a line."""
     found = numbers(body, line)
-    lines, start, tokens = np.unique(found.line, return_index=True, return_counts=True)
+    lines, start, tokens = by_line(found.line)
     columns: Columns = {}
     row = 0
     for element in elements:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from meshes.mesh import NAMES, PLURALS, Mesh
+from meshes.tables import complement
 
 LINEAR = {"vertex": 1, "edge": 2, "triangle": 3, "tetrahedron": 4}
 
@@ -51,7 +52,7 @@ def assemble(raw: Raw, dimension: int | None) -> Mesh:
         rows, members = _joined([block for block in blocks if LINEAR[block.kind] == width])
         named = {name: rows[numbers] for name, numbers in members.items()}
         grouped = np.concatenate([np.zeros(0, np.int64), *members.values()])
-        loose = np.setdiff1d(np.arange(len(rows)), grouped)
+        loose = complement(len(rows), grouped)
         if width == top:
             cells = rows
         if len(loose) and (width < top or named):

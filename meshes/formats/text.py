@@ -71,12 +71,18 @@ def without_comments(data: bytes, mark: bytes = b"#") -> bytes:
     return b"\n".join(line.split(mark, 1)[0] for line in data.split(b"\n"))
 
 
+def by_line(line: Int64[np.ndarray, " _n"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For ascending line numbers of tokens: the lines, where each starts, and how many tokens it has."""
+    start = np.flatnonzero(np.diff(line, prepend=-1))
+    return line[start], start, np.diff(start, append=len(line))
+
+
 def ragged(found: Numbers, count: int, what: str) -> tuple[dict[int, tuple[np.ndarray, np.ndarray]], int]:
     """`count` rows "k i_1 ... i_k [more]", one a line: for every k, indices and row numbers; and how many were extra.
 
     Raises ValueError for missing rows, and for rows shorter than they say.
     """
-    lines, start, tokens = np.unique(found.line, return_index=True, return_counts=True)
+    lines, start, tokens = by_line(found.line)
     if len(lines) < count:
         raise ValueError(f"got {len(lines)} {what}; expected {count}, as the header says")
     lines, start, tokens = lines[:count], start[:count], tokens[:count]

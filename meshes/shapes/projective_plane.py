@@ -24,8 +24,8 @@ def projective_plane(resolution: int = 1, *, layout: Layout = Structured()) -> M
     """
     whole_number(resolution, "resolution")
     double = projected(refine(icosahedron(), resolution), 1.0)
-    opposite = KDTree(double.points).query(-double.points)[1]
-    kept, number = unique_inverse(np.minimum(np.arange(len(opposite)), opposite))
+    opposite = np.asarray(KDTree(double.points).query(-double.points)[1])
+    kept, number = unique_inverse(np.minimum(np.arange(len(double.points)), opposite))
     cells = number[double.cells]
     _, first = np.unique(np.sort(cells, axis=1), axis=0, return_index=True)
     x, y, z = double.points[kept].T

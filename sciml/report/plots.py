@@ -80,17 +80,17 @@ def draw_solution(path: Path, problem: Problem, field: Field, reference: Referen
             truth = wanted.reshape(len(points), -1)[:, list(problem.components).index(name)]
             plot_values(row[1], problem.domain, points, truth, f"{name}, reference")
             plot_values(row[2], problem.domain, points, np.abs(values - truth), f"{name}, absolute error")
-    _save(figure, path)
+    save(figure, path)
 
 
 def draw_convergence(path: Path, rows: Sequence[dict[str, str]], floor: float | None) -> None:
     """PNG of the convergence of a run."""
     figure = Figure(figsize=(6, 4), layout="constrained")
     plot_convergence(figure.subplots(), rows, floor)
-    _save(figure, path)
+    save(figure, path)
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=110)
     write_atomically(path, lambda file: file.write(data.getvalue()))
