@@ -55,7 +55,7 @@ class Facts:
             return np.full(len(self.mesh.cells), 64 * EPS)
         corner = self.mesh.points[self.mesh.cells]
         size = np.max(np.ptp(corner, axis=1), axis=1)
-        return 16 * EPS * np.divide(1, size, out=np.full(len(size), np.inf), where=size > 0)
+        return 16 * EPS / np.maximum(size, 1e-290)
 
     @functools.cached_property
     def listed(self) -> np.ndarray:

@@ -116,7 +116,8 @@ def _quality(measure: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     degree = {1: 1, 3: 2, 6: 3}[lengths.shape[1]]
     ideal = {1: 1.0, 2: np.sqrt(3) / 4, 3: np.sqrt(2) / 12}[degree]
     size = np.sqrt(np.mean(lengths**2, axis=1))
-    return np.divide(measure, ideal * size**degree, out=np.zeros(len(size)), where=size > 0)
+    whole = ideal * size**degree
+    return np.divide(measure, whole, out=np.zeros(len(size)), where=whole > 0)
 
 
 def dual_lengths(mesh: Mesh, made: Tables) -> Float64[np.ndarray, " _f"]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
+from numpy.typing import ArrayLike
 
 NAMES = ("vertex", "edge", "triangle", "tetrahedron")
 PLURALS = ("vertices", "edges", "triangles", "tetrahedra")
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, init=False)
 class Mesh:
     """A simplicial mesh: n points in d dimensions and m cells, all edges (k = 1), triangles (2) or tetrahedra (3).
 
@@ -30,26 +31,33 @@ class Mesh:
 
     points: Float64[np.ndarray, "_n _d"]
     cells: Int64[np.ndarray, "_m _k"]
-    groups: Mapping[str, Int64[np.ndarray, "_g _j"]] = dataclasses.field(default_factory=dict)
-    lengths: Float64[np.ndarray, " _e"] | None = None
-    notes: tuple[str, ...] = ()
+    groups: Mapping[str, Int64[np.ndarray, "_g _j"]]
+    lengths: Float64[np.ndarray, " _e"] | None
+    notes: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        points = _points(self.points)
-        cells = indices(self.cells, len(points), "cells")
+    def __init__(
+        self,
+        points: ArrayLike,
+        cells: ArrayLike,
+        groups: Mapping[str, ArrayLike] | None = None,
+        lengths: ArrayLike | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        points = _points(points)
+        cells = indices(cells, len(points), "cells")
         if not len(cells):
             raise ValueError("got no cells; expected at least one edge, triangle or tetrahedron")
         if cells.shape[1] not in (2, 3, 4):
             raise ValueError(
                 f"got cells of {cells.shape[1]} vertices; expected 2 (edges), 3 (triangles) or 4 (tetrahedra)"
             )
-        if self.lengths is None and points.shape[1] < cells.shape[1] - 1:
+        if lengths is None and points.shape[1] < cells.shape[1] - 1:
             raise ValueError(
                 f"got {PLURALS[cells.shape[1] - 1]} with points of {points.shape[1]} coordinates; expected at least "
                 f"{cells.shape[1] - 1}, or edge lengths"
             )
-        groups = {str(name): indices(rows, len(points), f"group {name!r}") for name, rows in self.groups.items()}
-        for name, rows in groups.items():
+        named = {str(name): indices(rows, len(points), f"group {name!r}") for name, rows in (groups or {}).items()}
+        for name, rows in named.items():
             if rows.shape[1] > cells.shape[1]:
                 raise ValueError(
                     f"got group {name!r} of {rows.shape[1]} vertices a row; expected at most {cells.shape[1]}"
@@ -57,9 +65,9 @@ class Mesh:
         set_ = object.__setattr__
         set_(self, "points", points)
         set_(self, "cells", cells)
-        set_(self, "groups", MappingProxyType(groups))
-        set_(self, "lengths", None if self.lengths is None else _lengths(self.lengths))
-        set_(self, "notes", tuple(self.notes))
+        set_(self, "groups", MappingProxyType(named))
+        set_(self, "lengths", None if lengths is None else _lengths(lengths))
+        set_(self, "notes", tuple(notes))
 
     @property
     def degree(self) -> int:

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 
 import numpy as np
-from jaxtyping import Bool, Int, Int8, Int64
+from jaxtyping import Bool, Int, Int8, Int64, Shaped
 
 from meshes.mesh import Mesh
 
@@ -91,7 +91,7 @@ def _sorted_rows(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(columns, axis=1), np.where(odd, np.int8(-1), np.int8(1))
 
 
-def unique_inverse(key: Int[np.ndarray, " n"]) -> tuple[Int[np.ndarray, " _u"], Int[np.ndarray, " n"]]:
+def unique_inverse(key: Shaped[np.ndarray, " n"]) -> tuple[Int[np.ndarray, " _u"], Int[np.ndarray, " n"]]:
     """Index of the first of each distinct key, keys ascending, and the number of each key among the distinct ones."""
     order = np.argsort(key, kind="stable")
     ordered = key[order]
@@ -103,7 +103,7 @@ def unique_inverse(key: Int[np.ndarray, " n"]) -> tuple[Int[np.ndarray, " _u"], 
     return order[fresh], inverse
 
 
-def numbered(rows: Int[np.ndarray, "n c"]) -> tuple[Int[np.ndarray, " _u"], Int[np.ndarray, " n"]]:
+def numbered(rows: Shaped[np.ndarray, "n c"]) -> tuple[Int[np.ndarray, " _u"], Int[np.ndarray, " n"]]:
     """The first of each distinct row, and the number of each row among the distinct ones."""
     number = np.zeros(len(rows), np.int64)
     first = number[:1]

@@ -1,7 +1,7 @@
 """Gmsh MSH 2.2 and 4.1, text and binary: nodes by tag, elements by entity, physical groups."""
 
 import re
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,6 @@ _KINDS = {15: ("vertex", 1), 1: ("edge", 2), 2: ("triangle", 3), 3: ("polygon", 
 _TYPES = {0: 15, 1: 1, 2: 2, 3: 4}
 _DEGREE = {15: 0, 1: 1, 2: 2, 3: 2, 4: 3}
 _KNOWN = ("MeshFormat", "PhysicalNames", "Entities", "Nodes", "Elements")
-
-
-class Source(Protocol):
-    """Where numbers come from, in text or binary: the next n of C type int, size_t or double."""
-
-    def ints(self, n: int) -> np.ndarray: ...
-    def sizes(self, n: int) -> np.ndarray: ...
-    def doubles(self, n: int) -> np.ndarray: ...
 
 
 class _Text:
@@ -70,6 +62,9 @@ class _Binary:
 
     def doubles(self, n: int) -> np.ndarray:
         return self._take(n, "f8").astype(np.float64)
+
+
+Source = _Text | _Binary  # the next n of C type int, size_t or double
 
 
 class Elements(NamedTuple):
@@ -224,7 +219,6 @@ def _nodes2(source: Source) -> tuple[np.ndarray, np.ndarray]:
         rows = source.doubles(count * 4).reshape(count, 4)
         line = source.found.line[source.at - 4 * count : source.at].reshape(count, 4)
         return whole(rows[:, 0], line[:, 0], "node tag"), rows[:, 1:].copy()
-    assert isinstance(source, _Binary)
     count = _count_line(source)
     record = np.dtype([("tag", source.order + "i4"), ("x", source.order + "f8", 3)])
     rows = _records(source, record, count)
@@ -273,7 +267,7 @@ def _elements4(source: Source, entities: dict[tuple[int, int], tuple[int, ...]])
 
 
 def _elements2(source: Source) -> list[Elements]:
-    rows = _rows2_text(source) if isinstance(source, _Text) else _rows2_binary(source)  # type: ignore[arg-type]
+    rows = _rows2_text(source) if isinstance(source, _Text) else _rows2_binary(source)
     found: list[Elements] = []
     for number, physical, nodes, rank in rows:
         for tag in np.unique(physical).tolist():

@@ -38,8 +38,8 @@ def read(data: bytes) -> Raw:
     if on_line not in (2, 3):
         raise ValueError(f"line {found.line[0]}: got {on_line} counts; expected vertices, faces and edges")
     vertices, faces = (int(c) for c in whole(found.values[:2], found.line[:2], "count"))
-    if min(vertices, faces) < 0:
-        raise ValueError(f"line {found.line[0]}: got a negative count; expected vertices, faces and edges")
+    if vertices < 1 or faces < 0:
+        raise ValueError(f"line {found.line[0]}: got {vertices} vertices and {faces} faces; expected at least one vertex")
     width = 3 + 3 * bool(head[3]) + 4 * bool(head[2]) + 2 * bool(head[1])
     left = len(found.values) - on_line
     if vertices * 3 > left or faces > left:
@@ -55,12 +55,12 @@ def read(data: bytes) -> Raw:
         at = int(np.flatnonzero(bad)[0])
         raise ValueError(f"line {found.line[start[at]]}: got {tokens[at]} coordinates; expected 3")
     points = found.values[start[:, None] + np.arange(3)]
-    end = int(start[-1] + tokens[-1]) if vertices else on_line
+    end = int(start[-1] + tokens[-1])
     polygons, extra = ragged(type(found)(found.values[end:], found.line[end:]), faces, "faces")
     notes = []
     if extra:
         notes.append(f"{extra} numbers after the faces (colours) left out")
-    if vertices and tokens[0] > 3:
+    if tokens[0] > 3:
         notes.append(f"{tokens[0] - 3} numbers after each vertex (normals, colours) left out")
     return Raw(points, [block("polygon", cells, rank) for cells, rank in polygons.values()], notes)
 

@@ -197,7 +197,8 @@ def _raw(elements: list[Element], columns: Columns) -> Raw:
     count = {e.name: e.count for e in elements}
     if missing := [c for c in "xyz" if ("vertex", c) not in columns or columns["vertex", c][1] is not None]:
         raise ValueError(f"got no {', '.join(missing)} of vertices; expected the element vertex with x, y and z")
-    points = np.stack([columns["vertex", c][0].astype(np.float64) for c in "xyz"], axis=1)
+    with np.errstate(invalid="ignore"):  # a signalling NaN; the mesh refuses every kind of NaN
+        points = np.stack([columns["vertex", c][0].astype(np.float64) for c in "xyz"], axis=1)
     used = {("vertex", c) for c in "xyz"}
     blocks: list[Block] = []
     for name in ("vertex_indices", "vertex_index"):

@@ -17,8 +17,8 @@ _WORDS = re.compile(rb"\b(?:facet\s+normal|outer\s+loop|vertex|endloop|endfacet|
 def read(data: bytes) -> Raw:
     """Three points of its own for each triangle. Binary where the size fits the count at byte 80, else text."""
     if len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
-        corners = np.frombuffer(data, _RECORD, offset=84)["corner"].astype(np.float64).reshape(-1, 3)
-        return _soup(corners)
+        with np.errstate(invalid="ignore"):  # a signalling NaN; the mesh refuses every kind of NaN
+            return _soup(np.frombuffer(data, _RECORD, offset=84)["corner"].astype(np.float64).reshape(-1, 3))
     if data.lstrip()[:5].lower() != b"solid":
         said = int.from_bytes(data[80:84], "little") if len(data) >= 84 else None
         what = (

@@ -98,7 +98,8 @@ def _piece(piece: ET.Element, file: _File, before: int, rank: int) -> tuple[np.n
         return np.zeros((0, 3)), [], set()
     if held is None:
         raise ValueError("got a piece without Points; expected a data array of coordinates")
-    points = _array(held, file).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN; the mesh refuses every kind of NaN
+        points = _array(held, file).astype(np.float64)
     if points.size != 3 * count["NumberOfPoints"]:
         raise ValueError(f"got {points.size} coordinates; expected 3 for each of {count['NumberOfPoints']} points")
     arrays = {a.get("Name"): a for a in piece.findall("Cells/DataArray")}

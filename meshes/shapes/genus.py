@@ -8,7 +8,7 @@ from meshes.shapes.cube import blocks
 from meshes.shapes.topology import Topology
 from meshes.tables import boundary
 
-TOPOLOGY = Topology(betti=(1, 4, 1), relative=(1, 4, 1), measure=2 * (15 - 2) + 2 * (5 + 3) + 4 * 2)
+TOPOLOGY = Topology(betti=(1, 4, 1), relative=(1, 4, 1), measure=2.0 * (15 - 2) + 2 * (5 + 3) + 4 * 2)
 
 
 def genus(resolution: int, *, holes: int = 2, layout: Layout = Structured()) -> Mesh:

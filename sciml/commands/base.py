@@ -23,7 +23,9 @@ class Usage(ValueError):
 
 def parse(options: type, arguments: list[str], prog: str, description: str) -> Any:
     """Options from arguments; usage errors are sentences."""
-    known = {f"--{f.name.replace('_', '-')}" for f in dataclasses.fields(options)} | {"--no-x64", "--no-json", "--help"}
+    flags = [f for f in dataclasses.fields(options) if not hasattr(f.type, "__metadata__")]  # others are positional
+    known = {"--no-x64", "--help", *(f"--{f.name.replace('_', '-')}" for f in flags)}
+    known |= {f"--no-{f.name.replace('_', '-')}" for f in flags if f.type is bool}
     for given in arguments:
         flag = given.split("=")[0].replace("_", "-")
         if given.startswith("--") and flag not in known:

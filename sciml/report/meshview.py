@@ -119,6 +119,7 @@ def _in_plane(figure: Figure, points: np.ndarray, faces: np.ndarray, mesh: meshe
 def _in_space(figure: Figure, points: np.ndarray, faces: np.ndarray, mesh: meshes.Mesh, report: meshes.Report) -> None:
     axes = figure.add_subplot(projection="3d")
     size = float(np.abs(points).max()) or 1.0
+    size = size if not 1e-30 < size < 1e30 else 1.0  # matplotlib multiplies coordinates
     place = points / size
     if mesh.degree == 1:
         for edge in place[faces]:
