@@ -39,7 +39,7 @@ def read(data: bytes) -> Raw:
         raise ValueError(f"line {found.line[0]}: got {on_line} counts; expected vertices, faces and edges")
     vertices, faces = (int(c) for c in whole(found.values[:2], found.line[:2], "count"))
     if vertices < 1 or faces < 0:
-        raise ValueError(f"line {found.line[0]}: got {vertices} vertices and {faces} faces; expected at least one vertex")
+        raise ValueError(f"line {found.line[0]}: got {vertices} vertices, {faces} faces; expected at least one vertex")
     width = 3 + 3 * bool(head[3]) + 4 * bool(head[2]) + 2 * bool(head[1])
     left = len(found.values) - on_line
     if vertices * 3 > left or faces > left:
