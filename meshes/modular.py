@@ -6,11 +6,31 @@ from jaxtyping import Int
 PRIME = 2**31 - 1
 
 
-def rank(rows: Int[np.ndarray, " n"], columns: Int[np.ndarray, " n"], values: Int[np.ndarray, " n"], prime: int) -> int:
-    """Rank over GF(prime) of the sparse matrix with these entries (entries of one place are added).
+Entries = Int[np.ndarray, " n"]
 
-    Elimination row by row, each by the rows that hold a pivot in its columns.
-    """
+
+def rank(rows: Entries, columns: Entries, values: Entries, prime: int) -> int:
+    """Rank over GF(prime) of the sparse matrix with these entries (entries of one place are added)."""
+    return len(_pivots(rows, columns, values, prime))
+
+
+def null_space(
+    rows: Entries, columns: Entries, values: Entries, width: int, prime: int
+) -> tuple[Int[np.ndarray, " _f"], Int[np.ndarray, "_f {width}"]]:
+    """Columns without a pivot, and a vector of the null space over GF(prime) for each: 1 there, 0 at the others."""
+    pivots = _pivots(rows, columns, values, prime)
+    free = np.array([c for c in range(width) if c not in pivots], np.int64)
+    vectors = np.zeros((len(free), width), np.int64)
+    vectors[np.arange(len(free)), free] = 1
+    for lead in sorted(pivots, reverse=True):
+        for column, value in pivots[lead].items():
+            if column != lead:
+                vectors[:, lead] = (vectors[:, lead] - value * vectors[:, column]) % prime
+    return free, vectors
+
+
+def _pivots(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, prime: int) -> dict[int, dict[int, int]]:
+    """Rows in echelon form by their first column, 1 there: elimination row by row by the rows with a pivot there."""
     pivots: dict[int, dict[int, int]] = {}
     for row in _distinct(rows, columns, values, prime):
         while row:
@@ -26,7 +46,7 @@ def rank(rows: Int[np.ndarray, " n"], columns: Int[np.ndarray, " n"], values: In
                     row[column] = left
                 else:
                     row.pop(column, None)
-    return len(pivots)
+    return pivots
 
 
 def _distinct(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, prime: int) -> list[dict[int, int]]:

@@ -1,11 +1,13 @@
 """Betti numbers in exact integers, absolute and relative: the one place for topology."""
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Bool, Int
 
 from meshes.manifold import components, joints, patches
 from meshes.mesh import Mesh
-from meshes.modular import PRIME, rank
+from meshes.modular import PRIME, null_space, rank
 from meshes.tables import Tables, boundary, cofacets, ranges, tables, within
 
 Masks = tuple[Bool[np.ndarray, " _n"], ...]
@@ -86,10 +88,54 @@ def _top(made: Tables, gone: Masks, prime: int) -> int:
 
 
 def _first(made: Tables, gone: Masks, prime: int) -> int:
-    """Dimension of the first cohomology: values on edges, linear in unknowns that faces have not fixed yet."""
-    edges, faces = made.facets[1], made.facets[2]
-    known = gone[1] | _forest(made, gone)
-    values = np.zeros((len(edges), 0), np.int64)
+    """Dimension of the first cohomology."""
+    _, values, _ = _propagated(made, gone, prime)
+    row, column, entry = _constraints(made, values, prime)
+    return values.shape[1] - rank(row, column, entry, prime)
+
+
+class Gauge(NamedTuple):
+    """A basis of the first cohomology, and edges whose values fix a 1-cochain up to its coboundary.
+
+    `tree` is a spanning forest of the complex with the part shrunk to a point; `cocycles`, of shape (b_1, edges), are
+    closed integer 1-cochains that vanish on the tree and on the part, one on their own edge of `pins` and zero on the
+    others'. A closed cochain that vanishes on the tree and the pins vanishes.
+    """
+
+    tree: Bool[np.ndarray, " _e"]
+    pins: Int[np.ndarray, " _b"]
+    cocycles: Int[np.ndarray, "_b _e"]
+
+
+def gauge(made: Tables, gone: Masks) -> Gauge:
+    """The first cohomology of a complex relative to a part, by integer generators.
+
+    Raises ValueError where generators are not small integers, which takes torsion of order 2^31 - 1 or huge
+    coefficients.
+    """
+    tree, values, unknowns = _propagated(made, gone, PRIME)
+    row, column, entry = _constraints(made, values, PRIME)
+    free, solution = null_space(row, column, entry, values.shape[1], PRIME)
+    cocycles = np.zeros((len(free), len(made.simplices[1])), np.int64)
+    for number in range(values.shape[1]):
+        cocycles = (cocycles + solution[:, number, None] * values[:, number]) % PRIME
+    cocycles = np.where(cocycles > PRIME // 2, cocycles - PRIME, cocycles)
+    signs = np.array([1, -1, 1])
+    if len(made.simplices) > 2 and np.any(cocycles[:, made.facets[2]] @ signs):
+        raise ValueError("got a complex whose first cohomology has no generators of small integers")
+    return Gauge(tree, unknowns[free], cocycles)
+
+
+def _propagated(made: Tables, gone: Masks, prime: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Closed cochains edge by edge: the forest, values on edges (linear in unknowns), and the edge of each unknown."""
+    edges = made.facets[1]
+    forest = _forest(made, gone)
+    known = gone[1] | forest
+    if made.degree == 1:
+        unknowns = np.flatnonzero(~known)
+        return forest, np.eye(len(edges), dtype=np.int64)[:, unknowns], unknowns
+    faces = made.facets[2]
+    values, unknowns = np.zeros((len(edges), 0), np.int64), []
     missing = np.sum(~known[faces], axis=1)
     order = np.argsort(faces.ravel(), kind="stable")
     start = np.searchsorted(faces.ravel()[order], np.arange(len(edges) + 1))
@@ -100,9 +146,10 @@ def _first(made: Tables, gone: Masks, prime: int) -> int:
             while unknown < len(edges) and known[unknown]:
                 unknown += 1
             if unknown == len(edges):
-                break
+                return forest, values, np.array(unknowns, np.int64)
             values = np.concatenate([values, np.zeros((len(edges), 1), np.int64)], axis=1)
             values[unknown, -1] = 1
+            unknowns.append(unknown)
             fresh = np.array([unknown])
         else:
             place = np.argmin(known[faces[front]], axis=1)
@@ -114,10 +161,16 @@ def _first(made: Tables, gone: Masks, prime: int) -> int:
         np.subtract.at(missing, touched, 1)
         front = np.unique(touched)
         front = front[missing[front] == 1]
-    left = np.einsum("fev,e->fv", values[faces], signs) % prime
+
+
+def _constraints(made: Tables, values: np.ndarray, prime: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Equations between the unknowns, one a face that does not close, as (row, column, entry)."""
+    if made.degree == 1:
+        return (np.zeros(0, np.int64),) * 3
+    left = np.einsum("fev,e->fv", values[made.facets[2]], np.array([1, -1, 1])) % prime
     left = np.unique(left[left.any(axis=1)], axis=0)
     row, column = np.nonzero(left)
-    return values.shape[1] - rank(row, column, left[row, column], prime)
+    return row, column, left[row, column]
 
 
 def _forest(made: Tables, gone: Masks) -> Bool[np.ndarray, " _e"]:
