@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 from jaxtyping import Bool, Int, Int8
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from meshes.tables import Tables, cofacets
 
@@ -18,6 +18,24 @@ def components(
     graph = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(nodes, nodes))
     count, label = connected_components(graph.tocsr(), directed=False)
     return int(count), label.astype(np.int64)
+
+
+def spanning_forest(nodes: int, one: Int[np.ndarray, " n"], other: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Which edges of a graph form a spanning forest, breadth first in each component; loops never do."""
+    _, label = components(nodes, one, other)
+    _, roots = np.unique(label, return_index=True)
+    # a root joined to one node of every component makes the forest one tree
+    row = np.concatenate([one, np.full(len(roots), nodes)])
+    column = np.concatenate([other, roots])
+    graph = coo_array((np.ones(len(row), np.int8), (row, column)), shape=(nodes + 1,) * 2).tocsr()
+    _, parent = breadth_first_order(graph, nodes, directed=False)
+    child = np.flatnonzero((parent >= 0) & (parent < nodes))
+    low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
+    key = np.minimum(one, other) * nodes + np.maximum(one, other)
+    order = np.argsort(key, kind="stable")
+    mask = np.zeros(len(one), bool)
+    mask[order[np.searchsorted(key[order], low * nodes + high)]] = True
+    return mask
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

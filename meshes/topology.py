@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int
 
-from meshes.manifold import components, joints, patches
+from meshes.manifold import components, joints, patches, spanning_forest
 from meshes.mesh import Mesh
 from meshes.modular import PRIME, null_space, rank
 from meshes.tables import Tables, boundary, cofacets, ranges, tables, within
@@ -175,24 +175,6 @@ def _constraints(made: Tables, values: np.ndarray, prime: int) -> tuple[np.ndarr
 
 def _forest(made: Tables, gone: Masks) -> Bool[np.ndarray, " _e"]:
     """Edges of a spanning forest, breadth first, of the graph with the part shrunk to a point."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order
-
     vertices = len(made.simplices[0])
     point = np.where(gone[0], vertices, np.arange(vertices))
-    tail, head = point[made.simplices[1]].T
-    # one root joined to one vertex of every component makes the forest one tree
-    _, label = components(vertices + 1, tail, head)
-    _, roots = np.unique(label, return_index=True)
-    number = np.arange(1, len(tail) + 1)
-    row = np.concatenate([tail, np.full(len(roots), vertices + 1)])
-    column = np.concatenate([head, roots])
-    graph = coo_array((np.ones(len(row), np.int8), (row, column)), shape=(vertices + 2,) * 2).tocsr()
-    _, parent = breadth_first_order(graph, vertices + 1, directed=False)
-    child = np.flatnonzero((parent >= 0) & (parent <= vertices))
-    low, high = np.minimum(child, parent[child]), np.maximum(child, parent[child])
-    key = np.minimum(tail, head) * (vertices + 1) + np.maximum(tail, head)
-    order = np.argsort(key, kind="stable")
-    mask = np.zeros(len(number), bool)
-    mask[order[np.searchsorted(key[order], low * (vertices + 1) + high)]] = True
-    return mask
+    return spanning_forest(vertices + 1, *point[made.simplices[1]].T)

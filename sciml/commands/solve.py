@@ -93,7 +93,7 @@ def _run(name: str, options: Any, kind: type) -> tuple[dict[str, Any], int]:
             steps=options.steps,
             target=options.target,
             observer=recorder,
-            state=run.load_state(folder, plan) if config else None,
+            state=runs.load_state(folder, plan) if config else None,
             key=jax.random.key(options.seed),
         )
         reference = problem.reference()
