@@ -11,7 +11,7 @@ from meshes.geometry import scaled
 from meshes.manifold import boundary_loops, components, joints, patches
 from meshes.mesh import Mesh
 from meshes.sizes import closed, sizes
-from meshes.tables import Tables, boundary_rows, cofacets, collapsed, complement, tables
+from meshes.tables import Tables, boundary_rows, cofacets, collapsed, complement, tables, within
 from meshes.topology import betti_of
 
 
@@ -150,7 +150,7 @@ def _topology(facts: Facts, defects: dict[str, Defect], reasons: dict[str, str])
         return dict.fromkeys(names)
     made = facts.made
     edge = boundary_rows(made, np.flatnonzero(cofacets(made) == 1))
-    absolute = betti_of(made, edge[:0])
+    absolute = betti_of(made, within(made, edge[:0], "nothing"))
     loops, why = boundary_loops(made, facts.joined)
     if why:
         reasons["boundary_loops"] = why
@@ -161,7 +161,7 @@ def _topology(facts: Facts, defects: dict[str, Defect], reasons: dict[str, str])
     return {
         "euler": made.euler,
         "betti": absolute,
-        "betti_relative": betti_of(made, edge) if len(edge) else absolute,
+        "betti_relative": betti_of(made, within(made, edge, "the boundary")) if len(edge) else absolute,
         "genus": genus,
         "components": absolute[0],
         "boundary_components": _parts(edge),

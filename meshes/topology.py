@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int
 
-from meshes.manifold import components, joints, patches, spanning_forest
+from meshes.manifold import Patches, components, joints, patches, spanning_forest
 from meshes.mesh import Mesh
 from meshes.modular import PRIME, null_space, rank
 from meshes.tables import Tables, boundary, cofacets, ranges, tables, within
@@ -34,7 +34,8 @@ def betti(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None = None, *,
         raise ValueError(f"got prime={prime}; expected a prime number")
     if prime > 2**31:
         raise ValueError(f"got prime={prime}; expected one below 2^31, whose products fit 64 bits")
-    return betti_of(tables(mesh), part(mesh, relative), prime)
+    made = tables(mesh)
+    return betti_of(made, within(made, part(mesh, relative), "the part"), prime)
 
 
 def part(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None) -> Int[np.ndarray, "_m _j"]:
@@ -52,9 +53,8 @@ def part(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None) -> Int[np.
     )
 
 
-def betti_of(made: Tables, rows: Int[np.ndarray, "_m _j"], prime: int = PRIME) -> tuple[int, ...]:
-    """Betti numbers from tables, relative to the subcomplex that rows of vertex indices close to."""
-    gone = within(made, rows, "the part")
+def betti_of(made: Tables, gone: Masks, prime: int = PRIME) -> tuple[int, ...]:
+    """Betti numbers from tables, relative to a subcomplex given by one mask a degree."""
     first = _components(made, gone)
     last = _top(made, gone, prime)
     euler = sum((-1) ** j * int(np.sum(~g)) for j, g in enumerate(gone))
@@ -75,16 +75,33 @@ def _components(made: Tables, gone: Masks) -> int:
 
 
 def _top(made: Tables, gone: Masks, prime: int) -> int:
-    """Dimension of the cycles of degree k: one unknown a patch, one equation a facet of three or more cells."""
+    """Dimension of the cycles of degree k."""
+    _, free, (row, column, entry) = _patch_equations(made, gone, prime)
+    return int(free.sum()) - rank(row, column, entry, prime)
+
+
+def top_cycles(made: Tables, gone: Masks) -> Int[np.ndarray, "_b _m"]:
+    """A basis of the cycles of degree k relative to a part, by integer coefficients of the (ascending) cells."""
+    found, free, (row, column, entry) = _patch_equations(made, gone, PRIME)
+    number = np.cumsum(free) - 1
+    _, solution = null_space(row, number[column], entry, int(free.sum()), PRIME)
+    solution = np.where(solution > PRIME // 2, solution - PRIME, solution)
+    own = free[found.label]
+    cycles = np.zeros((len(solution), len(own)), np.int64)
+    cycles[:, own] = solution[:, number[found.label[own]]] * found.turn[own]
+    return cycles
+
+
+def _patch_equations(made: Tables, gone: Masks, prime: int) -> tuple[Patches, np.ndarray, tuple[np.ndarray, ...]]:
+    """Patches of cells, which of them can carry a cycle, and one equation a facet of three or more cells."""
     top, count = made.facets[-1], cofacets(made)
-    joined = joints(made, gone[-2])
-    found = patches(made, joined)
+    found = patches(made, joints(made, gone[-2]))
     free = found.orientable.copy() if prime != 2 else np.ones(len(found.orientable), bool)
     free[found.label[gone[-1]]] = False
     free[found.label[np.any((count == 1)[top] & ~gone[-2][top], axis=1)]] = False
     cell, place = np.nonzero((count > 2)[top] & ~gone[-2][top] & free[found.label][:, None])
     values = found.turn[cell].astype(np.int64) * (-1) ** place
-    return int(free.sum()) - rank(top[cell, place], found.label[cell], values, prime)
+    return found, free, (top[cell, place], found.label[cell], values)
 
 
 def _first(made: Tables, gone: Masks, prime: int) -> int:

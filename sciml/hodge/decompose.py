@@ -1,0 +1,114 @@
+"""The Hodge decomposition of a cochain, w = d a + delta b + h."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from sciml.hodge.complex import Complex, check_cochain
+from sciml.hodge.harmonic import harmonic_basis
+from sciml.hodge.operators import d, d_transpose, masked, norm
+from sciml.hodge.solve import Cohomology, cohomology, potential
+
+
+class Decomposition(NamedTuple):
+    """Orthogonal parts of a cochain that add up to it, and potentials of two of them.
+
+    `exact` = d `potential`, and M `coexact` = d' M `copotential`; each potential is zero (shape 0) where there is none.
+    `basis` spans the harmonic cochains (one a column) and `coefficients` are those of `harmonic`.
+    """
+
+    exact: Float[Array, "_n *_b"]
+    coexact: Float[Array, "_n *_b"]
+    harmonic: Float[Array, "_n *_b"]
+    potential: Float[Array, "_l *_b"]
+    copotential: Float[Array, "_u *_b"]
+    basis: Float[Array, "_n _h"]
+    coefficients: Float[Array, "_h *_b"]
+
+
+def decompose(
+    complex_: Complex,
+    values: Float[Array, "n *b"],
+    degree: int,
+    *,
+    found: Cohomology | None = None,
+    basis: Float[Array, "n _h"] | None = None,
+) -> Decomposition:
+    """Decompose a cochain, or each of a batch, in the inner product and under the boundary condition of the complex.
+
+    `found` and `basis` save the work of finding them again for the next cochain. Values on the part that the complex is
+    relative to must be zero. Raises ValueError for cochains of another size and values that are not finite.
+
+    >>> import jax.numpy as jnp, meshes
+    >>> from sciml.hodge import build, decompose
+    >>> parts = decompose(build(meshes.annulus(3)), jnp.arange(280.0), 1)
+    >>> parts.basis.shape[1]
+    1
+    """
+    check_cochain(complex_, values, degree)
+    if bool(jnp.any(values != masked(complex_, values, degree))):
+        raise ValueError(
+            "got a cochain that is not zero on the part; expected zeros there, or a complex without a part"
+        )
+    found = cohomology(complex_) if found is None else found
+    basis = harmonic_basis(complex_, degree, found=found) if basis is None else basis
+    return _decompose(complex_, values, degree, found, basis)
+
+
+@eqx.filter_jit
+def _decompose(
+    complex_: Complex, values: Float[Array, "n *b"], degree: int, found: Cohomology, basis: Float[Array, "n h"]
+) -> Decomposition:
+    flat = values.reshape(values.shape[0], -1)
+    harmonic, coefficients = _projected(complex_, flat, degree, basis)
+    rest = flat - harmonic
+    low = jnp.zeros((0, flat.shape[1]), flat.dtype)
+    exact, coexact, below, above = jnp.zeros_like(flat), jnp.zeros_like(flat), low, low
+    if degree > 0:
+        below = potential(complex_, found, d_transpose(complex_, complex_.mass[degree] @ rest, degree - 1), degree - 1)
+        exact = d(complex_, below, degree - 1)
+    if degree == complex_.degree:
+        exact = rest
+    elif degree == 0:
+        coexact = rest
+    else:
+        coexact = rest - exact
+    if degree < complex_.degree:
+        functional = masked(complex_, complex_.mass[degree] @ coexact, degree)
+        above = d(complex_, potential(complex_, found, functional, degree), degree)
+    shape = values.shape[1:]
+    return Decomposition(
+        *(part.reshape(part.shape[0], *shape) for part in (exact, coexact, harmonic, below, above)),
+        basis,
+        coefficients.reshape(-1, *shape),
+    )
+
+
+def _projected(
+    complex_: Complex, values: Float[Array, "n b"], degree: int, basis: Float[Array, "n h"]
+) -> tuple[Float[Array, "n b"], Float[Array, "h b"]]:
+    """The harmonic part and its coefficients; the second pass takes off what rounding left."""
+    if not basis.shape[1]:
+        return jnp.zeros_like(values), jnp.zeros((0, values.shape[1]), values.dtype)
+    weighted = complex_.mass[degree] @ basis
+    gram = basis.T @ weighted
+    first = jnp.linalg.solve(gram, weighted.T @ values)
+    coefficients = first + jnp.linalg.solve(gram, weighted.T @ (values - basis @ first))
+    return basis @ coefficients, coefficients
+
+
+def quality(complex_: Complex, values: Float[Array, " n"], parts: Decomposition, degree: int) -> dict[str, float]:
+    """How well the parts do: norms, the largest inner product of two of them and the reconstruction error, relative."""
+    named = {"exact": parts.exact, "coexact": parts.coexact, "harmonic": parts.harmonic}
+    size = float(norm(complex_, values, degree))
+    stacked = jnp.stack(list(named.values()), axis=1)
+    gram = stacked.T @ (complex_.mass[degree] @ stacked)
+    worst = float(jnp.max(jnp.abs(gram - jnp.diag(jnp.diag(gram)))))
+    left = float(norm(complex_, values - sum(named.values()), degree))
+    return {
+        **{name: float(norm(complex_, part, degree)) for name, part in named.items()},
+        "orthogonality": worst / size**2 if size else 0.0,
+        "reconstruction": left / size if size else 0.0,
+    }
