@@ -92,7 +92,9 @@ def top_cycles(made: Tables, gone: Masks) -> Int[np.ndarray, "_b _m"]:
     return cycles
 
 
-def _patch_equations(made: Tables, gone: Masks, prime: int) -> tuple[Patches, np.ndarray, tuple[np.ndarray, ...]]:
+def _patch_equations(
+    made: Tables, gone: Masks, prime: int
+) -> tuple[Patches, np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Patches of cells, which of them can carry a cycle, and one equation a facet of three or more cells."""
     top, count = made.facets[-1], cofacets(made)
     found = patches(made, joints(made, gone[-2]))
@@ -183,7 +185,8 @@ def _propagated(made: Tables, gone: Masks, prime: int) -> tuple[np.ndarray, np.n
 def _constraints(made: Tables, values: np.ndarray, prime: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Equations between the unknowns, one a face that does not close, as (row, column, entry)."""
     if made.degree == 1:
-        return (np.zeros(0, np.int64),) * 3
+        none = np.zeros(0, np.int64)
+        return none, none, none
     left = np.einsum("fev,e->fv", values[made.facets[2]], np.array([1, -1, 1])) % prime
     left = np.unique(left[left.any(axis=1)], axis=0)
     row, column = np.nonzero(left)

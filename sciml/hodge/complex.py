@@ -1,5 +1,7 @@
 """The oriented simplicial complex of a mesh as arrays, with its inner products."""
 
+import warnings
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +12,7 @@ from meshes.manifold import components, corners
 from meshes.tables import first_of, within
 from meshes.topology import part
 from sciml.hodge.sparse import Pattern, Sparse, assembled, pattern, sparse
-from sciml.hodge.whitney import Geometry, from_lengths, from_points, local_mass, local_stiffness
+from sciml.hodge.whitney import Geometry, from_lengths, from_points, local_mass, local_star, local_stiffness
 
 
 class Complex(eqx.Module):
@@ -100,8 +102,8 @@ def _refuse_flat(mesh: meshes.Mesh) -> None:
     flat = np.flatnonzero(~(size > 0))
     if flat.size:
         raise ValueError(
-            f"got {flat.size} flat cells (the first is {flat[0]} = {mesh.cells[flat[0]].tolist()}); expected cells with a "
-            "measure: meshes.repair(mesh, tolerance=...) merges points that nearly coincide"
+            f"got {flat.size} flat cells (the first is {flat[0]} = {mesh.cells[flat[0]].tolist()}); expected cells "
+            "with a measure: meshes.repair(mesh, tolerance=...) merges points that nearly coincide"
         )
 
 
@@ -143,15 +145,59 @@ def measured_by_lengths(complex_: Complex, lengths: Float[Array, " e"]) -> Compl
 
 
 def _with_geometry(complex_: Complex, geometry: Geometry) -> Complex:
-    masses = tuple(
-        assembled(complex_.patterns[p], complex_.places[p], local_mass(geometry, p).ravel())
-        for p in range(complex_.degree + 1)
-    )
-    stiffness = tuple(
-        assembled(complex_.patterns[p], complex_.places[p], local_stiffness(geometry, p).ravel())
-        for p in range(complex_.degree)
-    )
+    return _with_local(complex_, [local_mass(geometry, p) for p in range(complex_.degree + 1)])
+
+
+def _with_local(complex_: Complex, local: list[Float[Array, "_m _f _f"]]) -> Complex:
+    """The complex with masses and stiffness matrices assembled from local inner products, one for each degree."""
+    degree = complex_.degree
+    fill = lambda p, entries: assembled(complex_.patterns[p], complex_.places[p], entries.ravel())  # noqa: E731
+    masses = tuple(fill(p, local[p]) for p in range(degree + 1))
+    stiffness = tuple(fill(p, local_stiffness(local[p + 1], degree, p)) for p in range(degree))
     return eqx.tree_at(lambda c: (c.mass, c.stiffness), complex_, (masses, stiffness))
+
+
+def circumcentric(complex_: Complex) -> Complex:
+    """The complex with signed circumcentric stars, which are diagonal, in place of Whitney masses.
+
+    Warns with the number and the first of the zero and negative entries of each degree: there the star is no inner
+    product, and solves and spectra mean nothing. They occur at right angles (zero) and on meshes that are not Delaunay
+    (negative).
+    """
+    made, stars = _circumcentric(complex_)
+    found = []
+    for degree, star in enumerate(stars):
+        size = float(jnp.max(jnp.abs(star)))
+        negative = np.flatnonzero(np.asarray(star < -1e-12 * size))
+        zero = np.flatnonzero(np.asarray(jnp.abs(star) <= 1e-12 * size))
+        for word, where in (("negative", negative), ("zero", zero)):
+            if where.size:
+                first = complex_.simplices[degree][where[0]].tolist()
+                found.append(f"{where.size} {word} of degree {degree} (first at {first})")
+    if found:
+        warnings.warn(
+            f"circumcentric stars are not positive: {'; '.join(found)}; the Whitney masses of build() are", stacklevel=2
+        )
+    return made
+
+
+@eqx.filter_jit
+def _circumcentric(complex_: Complex) -> tuple[Complex, tuple[Float[Array, " _n"], ...]]:
+    lengths = edge_lengths(complex_)[complex_.corners[1]]
+    local = [local_star(lengths, p) for p in range(complex_.degree + 1)]
+    sums = [
+        jnp.zeros(complex_.count(p)).at[complex_.corners[p]].add(jnp.diagonal(local[p], axis1=1, axis2=2))
+        for p in range(complex_.degree + 1)
+    ]
+    return _with_local(complex_, local), tuple(sums)
+
+
+def edge_lengths(complex_: Complex) -> Float[Array, " _e"]:
+    """Length of each edge."""
+    if complex_.lengths is not None:
+        return complex_.lengths
+    tail, head = complex_.simplices[1].T
+    return jnp.linalg.norm(complex_.points[head] - complex_.points[tail], axis=1)
 
 
 def geometry_of(complex_: Complex) -> Geometry:

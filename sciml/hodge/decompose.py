@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from sciml.hodge.complex import Complex, check_cochain
 from sciml.hodge.harmonic import harmonic_basis
 from sciml.hodge.operators import d, d_transpose, masked, norm
-from sciml.hodge.solve import Cohomology, cohomology, potential
+from sciml.hodge.solve import Cohomology, cohomology, positive_definite, potential
 
 
 class Decomposition(NamedTuple):
@@ -38,8 +39,10 @@ def decompose(
 ) -> Decomposition:
     """Decompose a cochain, or each of a batch, in the inner product and under the boundary condition of the complex.
 
-    `found` and `basis` save the work of finding them again for the next cochain. Values on the part that the complex is
-    relative to must be zero. Raises ValueError for cochains of another size and values that are not finite.
+    `found` and `basis` save the work of finding them again for the next cochain. Relative to a part, exact and harmonic
+    parts vanish there; values that the cochain has there belong to the coexact part, which is orthogonal to all closed
+    cochains that vanish there, and M `coexact` = d' M `copotential` holds off the part. Raises ValueError for cochains
+    of another size, for values that are not finite, and where the inner products are not positive.
 
     >>> import jax.numpy as jnp, meshes
     >>> from sciml.hodge import build, decompose
@@ -48,13 +51,10 @@ def decompose(
     1
     """
     check_cochain(complex_, values, degree)
-    if bool(jnp.any(values != masked(complex_, values, degree))):
-        raise ValueError(
-            "got a cochain that is not zero on the part; expected zeros there, or a complex without a part"
-        )
     found = cohomology(complex_) if found is None else found
     basis = harmonic_basis(complex_, degree, found=found) if basis is None else basis
-    return _decompose(complex_, values, degree, found, basis)
+    with positive_definite():
+        return jax.block_until_ready(_decompose(complex_, values, degree, found, basis))
 
 
 @eqx.filter_jit
@@ -70,7 +70,8 @@ def _decompose(
         below = potential(complex_, found, d_transpose(complex_, complex_.mass[degree] @ rest, degree - 1), degree - 1)
         exact = d(complex_, below, degree - 1)
     if degree == complex_.degree:
-        exact = rest
+        exact = masked(complex_, rest, degree)
+        coexact = rest - exact
     elif degree == 0:
         coexact = rest
     else:
@@ -78,11 +79,9 @@ def _decompose(
     if degree < complex_.degree:
         functional = masked(complex_, complex_.mass[degree] @ coexact, degree)
         above = d(complex_, potential(complex_, found, functional, degree), degree)
-    shape = values.shape[1:]
+    shaped = lambda part: part.reshape(part.shape[0], *values.shape[1:])  # noqa: E731
     return Decomposition(
-        *(part.reshape(part.shape[0], *shape) for part in (exact, coexact, harmonic, below, above)),
-        basis,
-        coefficients.reshape(-1, *shape),
+        shaped(exact), shaped(coexact), shaped(harmonic), shaped(below), shaped(above), basis, shaped(coefficients)
     )
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from meshes.topology import betti_of, top_cycles
 from sciml.hodge.complex import Complex, check_degree, geometry_of, numpy_part, numpy_tables
 from sciml.hodge.operators import d, d_transpose, masked
-from sciml.hodge.solve import Cohomology, cohomology, potential
+from sciml.hodge.solve import Cohomology, cohomology, positive_definite, potential
 
 
 def harmonic_basis(complex_: Complex, degree: int, *, found: Cohomology | None = None) -> Float[Array, "_n _b"]:
@@ -30,8 +30,10 @@ def harmonic_basis(complex_: Complex, degree: int, *, found: Cohomology | None =
         cycles = top_cycles(numpy_tables(complex_), numpy_part(complex_))
         return geometry_of(complex_).volume[:, None] * jnp.asarray(cycles.T, complex_.points.dtype)
     if degree == 1:
-        return coclosed(complex_, found, found.cocycles.T.astype(complex_.points.dtype), 1)
-    return _second(complex_, found)
+        with positive_definite():
+            return jax.block_until_ready(coclosed(complex_, found, found.cocycles.T.astype(complex_.points.dtype), 1))
+    with positive_definite():
+        return jax.block_until_ready(_second(complex_, found))
 
 
 def _second(complex_: Complex, found: Cohomology) -> Float[Array, "_n _b"]:

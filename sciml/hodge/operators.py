@@ -16,7 +16,9 @@ def d(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Arr
     """The differential of a p-cochain, (d w)(s) = sum_i (-1)^i w(s without vertex i); zero on the part."""
     check_degree(complex_, degree, most=complex_.degree - 1)
     facets = complex_.facets[degree + 1]
-    total = sum((-1) ** i * values[facets[:, i]] for i in range(facets.shape[1]))
+    total = values[facets[:, 0]]
+    for i in range(1, facets.shape[1]):
+        total = total + (-1) ** i * values[facets[:, i]]
     return masked(complex_, total, degree + 1)
 
 
@@ -72,7 +74,7 @@ def mass_inverse(complex_: Complex, values: Float[Array, "n *b"], degree: int) -
 
 
 def _conjugate_gradients(matrix: Sparse, right: Float[Array, " n"]) -> Float[Array, " n"]:
-    scale = jax.lax.rsqrt(_diagonal(matrix))
+    scale = jax.lax.rsqrt(matrix.value[0])
     operator = lx.FunctionLinearOperator(
         lambda x: scale * (matrix @ (scale * x)), jax.eval_shape(lambda: right), lx.positive_semidefinite_tag
     )
@@ -81,11 +83,6 @@ def _conjugate_gradients(matrix: Sparse, right: Float[Array, " n"]) -> Float[Arr
     size = jnp.linalg.norm(right)
     unit = right / jnp.where(size > 0, size, 1)
     return scale * lx.linear_solve(operator, scale * unit, solver, throw=False).value * size
-
-
-def _diagonal(matrix: Sparse) -> Float[Array, " n"]:
-    rows = jnp.arange(matrix.pattern.rows)
-    return jnp.sum(jnp.where(matrix.pattern.index == rows, matrix.value, 0), axis=0)
 
 
 def codifferential(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "_m *b"]:

@@ -1,5 +1,7 @@
 """Sparse direct solves with the stiffness matrices of a complex, their kernels removed by topology."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import equinox as eqx
@@ -90,6 +92,20 @@ def _solved(matrix: Sparse, right: Float[Array, "n *b"]) -> Float[Array, "n *b"]
     return sparsax.solve(row, column, value, flat).reshape(right.shape)
 
 
+@contextlib.contextmanager
+def positive_definite() -> Iterator[None]:
+    """Turn the failure of a factorisation into a ValueError that says what to do."""
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if "not positive definite" not in str(error):
+            raise
+        raise ValueError(
+            "got inner products that are not positive definite (circumcentric stars on a mesh that is not Delaunay, or "
+            "cells flat to rounding); expected Whitney masses on cells with a measure: see meshes.check"
+        ) from None
+
+
 class Solved(NamedTuple):
     """The solution, and the defect of the right-hand side: the largest mean it had where it may have none."""
 
@@ -140,7 +156,8 @@ def solve(complex_: Complex, source: Float[Array, "n *b"], *, tolerance: float =
     """
     check_cochain(complex_, source, 0)
     check_degree(complex_, 1)
-    solved = _poisson(complex_, cohomology(complex_), source)
+    with positive_definite():
+        solved = jax.block_until_ready(_poisson(complex_, cohomology(complex_), source))
     size = float(jnp.max(jnp.abs(source), initial=0.0))
     worst = float(jnp.max(solved.defect, initial=0.0))
     if worst > tolerance * size:

@@ -38,7 +38,8 @@ def pattern(
     """The pattern of entries given by row and column, and the place of each; entries of one place share it."""
     from meshes.tables import unique_inverse
 
-    first, inverse = unique_inverse(rows.astype(np.int64) * shape[1] + columns)
+    after = np.where(columns == rows, 0, columns + 1)  # the diagonal first, so that it is never in the tail
+    first, inverse = unique_inverse(rows.astype(np.int64) * (shape[1] + 1) + after)
     row, column = rows[first], columns[first]
     count = np.bincount(row, minlength=shape[0])
     width = _width(count)
@@ -121,7 +122,5 @@ def restricted(matrix: Sparse, keep: Num[Array, " n"] | Any) -> Sparse:
     weight = keep.astype(matrix.value.dtype)
     value = matrix.value * weight * weight[matrix.pattern.index]
     tail = matrix.tail * weight[matrix.pattern.tail_row] * weight[matrix.pattern.tail_column]
-    on_diagonal = matrix.pattern.index == jnp.arange(matrix.pattern.rows)
-    first = jnp.argmax(on_diagonal, axis=0)
-    value = value.at[first, jnp.arange(matrix.pattern.rows)].add(1 - weight)
+    value = value.at[0].add(1 - weight)  # the diagonal is first in every row
     return Sparse(matrix.pattern, value, tail)

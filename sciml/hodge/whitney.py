@@ -29,8 +29,9 @@ def from_points(points: Float[Array, "n d"], cells: Int[Array, "m c"]) -> Geomet
             return Geometry(jnp.sqrt(square), _full(1 / square[:, None, None]))
         case 2, _:
             a, b = sides[:, 0], sides[:, 1]
-            minors = [a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in itertools.combinations(range(a.shape[1]), 2)]
-            square = sum(m**2 for m in minors)
+            pairs = np.array(list(itertools.combinations(range(a.shape[1]), 2))).T
+            minors = a[:, pairs[0]] * b[:, pairs[1]] - a[:, pairs[1]] * b[:, pairs[0]]
+            square = jnp.sum(minors**2, axis=1)
             inner = jnp.stack([jnp.sum(b * b, 1), -jnp.sum(a * b, 1), -jnp.sum(a * b, 1), jnp.sum(a * a, 1)], axis=1)
             return Geometry(jnp.sqrt(square) / 2, _full((inner / square[:, None]).reshape(-1, 2, 2)))
         case 3, 3:
@@ -88,15 +89,16 @@ def local_mass(geometry: Geometry, face: int) -> Float[Array, "m f f"]:
         return 1 / geometry.volume[:, None, None]
     names = faces(degree, face)
     scale = math.factorial(face) ** 2 / ((degree + 1) * (degree + 2))
-    rows = [[None] * len(names) for _ in names]
+    entries: dict[tuple[int, int], Array] = {}
     for i, one in enumerate(names):
         for j, other in enumerate(names[: i + 1]):
             total = jnp.zeros_like(geometry.volume)
             for a, b in itertools.product(range(face + 1), repeat=2):
                 minor = _minor(geometry.gram, one[:a] + one[a + 1 :], other[:b] + other[b + 1 :])
                 total = total + (-1) ** (a + b) * (1 + (one[a] == other[b])) * minor
-            rows[i][j] = rows[j][i] = total * geometry.volume * scale
-    return jnp.stack([jnp.stack(row, axis=1) for row in rows], axis=1)
+            entries[i, j] = entries[j, i] = total * geometry.volume * scale
+    every = range(len(names))
+    return jnp.stack([jnp.stack([entries[i, j] for j in every], axis=1) for i in every], axis=1)
 
 
 def _minor(gram: Float[Array, "m c c"], rows: tuple[int, ...], columns: tuple[int, ...]) -> Float[Array, " m"]:
@@ -113,11 +115,49 @@ def _minor(gram: Float[Array, "m c c"], rows: tuple[int, ...], columns: tuple[in
             )
 
 
-def local_stiffness(geometry: Geometry, face: int) -> Float[Array, "m f f"]:
-    """d' M d on each cell: inner products of the differentials of the Whitney forms of one degree."""
-    degree = geometry.gram.shape[1] - 1
+def local_star(lengths: Float[Array, "m e"], face: int) -> Float[Array, "m f f"]:
+    """What each cell adds to the signed circumcentric star of its faces of one degree, as diagonal matrices.
+
+    The dual of a face s is made of simplices between circumcentres, one for every chain s < ... < cell; its measure is
+    the product of the signed distances h between successive circumcentres over (k - p)!, and the star divides it by
+    |s|. h is negative where the circumcentre of the larger face lies beyond the smaller one. Source: A. Hirani,
+    "Discrete exterior calculus" (2003), with the signs of A. Hirani, K. Kalyanaraman and E. VanderZee, "Delaunay Hodge
+    star" (2013).
+    """
+    degree = {1: 1, 3: 2, 6: 3}[lengths.shape[1]]
+    pairs = {pair: e for e, pair in enumerate(faces(degree, 1))}
+    parts: dict[tuple[int, ...], Geometry] = {}
+    for p in range(1, degree + 1):
+        for name in faces(degree, p):
+            parts[name] = from_lengths(lengths[:, jnp.array([pairs[e] for e in itertools.combinations(name, 2)])])
+    entries = []
+    for name in faces(degree, face):
+        size = parts[name].volume if face else jnp.ones_like(lengths[:, 0])
+        entries.append(_dual(name, degree, parts, lengths, pairs) / math.factorial(degree - face) / size)
+    return jnp.stack(entries, axis=1)[:, :, None] * jnp.eye(len(entries))
+
+
+def _dual(name, degree: int, parts: dict[tuple[int, ...], Geometry], lengths: Array, pairs: dict) -> Float[Array, " m"]:
+    """Sum over chains from a face to the cell of the products of signed distances between circumcentres."""
+    if len(name) == degree + 1:
+        return jnp.ones_like(lengths[:, 0])
+    total = jnp.zeros_like(lengths[:, 0])
+    for vertex in set(range(degree + 1)) - set(name):
+        larger = tuple(sorted((*name, vertex)))
+        gram = parts[larger].gram
+        first, others = larger[0], range(1, len(larger))
+        square = [lengths[:, pairs[first, larger[j]]] ** 2 for j in others]
+        share = {larger[i]: sum(gram[:, i, j] * s for j, s in zip(others, square, strict=True)) / 2 for i in others}
+        share[first] = 1 - sum(share.values())
+        at = larger.index(vertex)
+        total = total + share[vertex] / jnp.sqrt(gram[:, at, at]) * _dual(larger, degree, parts, lengths, pairs)
+    return total
+
+
+def local_stiffness(mass: Float[Array, "m f f"], degree: int, face: int) -> Float[Array, "m g g"]:
+    """d' M d on each cell of the given degree, from the local inner products one degree above the face."""
     local = local_differential(degree, face)
-    return jnp.einsum("ai,mab,bj->mij", local, local_mass(geometry, face + 1), local)
+    return jnp.einsum("ai,mab,bj->mij", local, mass, local)
 
 
 def local_differential(degree: int, face: int) -> np.ndarray:
