@@ -61,8 +61,8 @@ def build(mesh: meshes.Mesh, *, relative: str | Int[np.ndarray, "_m _j"] | None 
     >>> build(meshes.square(2)).count(1)
     16
     """
-    _refuse_flat(mesh)
     made = meshes.tables(mesh)
+    _refuse_flat(mesh)
     gone = within(made, part(mesh, relative), "the part")
     faces = [corners(made, p) for p in range(made.degree + 1)]
     laid = [_local_pattern(faces[p], len(made.simplices[p])) for p in range(made.degree)]

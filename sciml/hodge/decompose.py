@@ -100,14 +100,19 @@ def _projected(
 
 def quality(complex_: Complex, values: Float[Array, " n"], parts: Decomposition, degree: int) -> dict[str, float]:
     """How well the parts do: norms, the largest inner product of two of them and the reconstruction error, relative."""
-    named = {"exact": parts.exact, "coexact": parts.coexact, "harmonic": parts.harmonic}
-    size = float(norm(complex_, values, degree))
-    stacked = jnp.stack(list(named.values()), axis=1)
-    gram = stacked.T @ (complex_.mass[degree] @ stacked)
+    gram, left, size = _quality(
+        complex_, values, jnp.stack([parts.exact, parts.coexact, parts.harmonic], axis=1), degree
+    )
+    norms = jnp.sqrt(jnp.maximum(jnp.diag(gram), 0))
     worst = float(jnp.max(jnp.abs(gram - jnp.diag(jnp.diag(gram)))))
-    left = float(norm(complex_, values - sum(named.values()), degree))
-    return {
-        **{name: float(norm(complex_, part, degree)) for name, part in named.items()},
-        "orthogonality": worst / size**2 if size else 0.0,
-        "reconstruction": left / size if size else 0.0,
-    }
+    scale = float(size) or 1.0
+    names = zip(("exact", "coexact", "harmonic"), norms.tolist(), strict=True)
+    return {**dict(names), "orthogonality": worst / scale**2, "reconstruction": float(left) / scale}
+
+
+@eqx.filter_jit
+def _quality(
+    complex_: Complex, values: Float[Array, " n"], stacked: Float[Array, "n 3"], degree: int
+) -> tuple[Float[Array, "3 3"], Float[Array, ""], Float[Array, ""]]:
+    gram = stacked.T @ (complex_.mass[degree] @ stacked)
+    return gram, norm(complex_, values - jnp.sum(stacked, axis=1), degree), norm(complex_, values, degree)

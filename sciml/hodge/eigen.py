@@ -65,6 +65,7 @@ def eigen(complex_: Complex, degree: int, count: int, *, found: Cohomology | Non
     return Modes(harmonic, exact, values, coexact, above)
 
 
+@eqx.filter_jit
 def orthonormal(complex_: Complex, basis: Float[Array, "n b"], degree: int) -> Float[Array, "n b"]:
     """A basis of the same space, orthonormal in the inner product."""
     for _ in range(2):

@@ -37,7 +37,7 @@ def decompose_five(absolute: Complex, relative: Complex, values: Float[Array, "n
     and face-based vector fields" (2019).
     """
     check_cochain(absolute, values, degree)
-    if absolute.count(degree) != relative.count(degree) or not bool(jnp.all(absolute.keep[degree])):
+    if absolute.count(degree) != relative.count(degree) or not bool(jnp.all(absolute.keep[0])):
         raise ValueError(
             "got complexes of two meshes, or both relative; expected build(mesh) and build(mesh, relative=...)"
         )

@@ -46,16 +46,19 @@ def stiffness(complex_: Complex, degree: int) -> Sparse:
     return restricted(complex_.stiffness[degree], complex_.keep[degree])
 
 
+@eqx.filter_jit
 def inner(complex_: Complex, one: Float[Array, " n"], other: Float[Array, " n"], degree: int) -> Float[Array, ""]:
     """The inner product of two cochains."""
     return jnp.vdot(one, complex_.mass[degree] @ other)
 
 
+@eqx.filter_jit
 def norm(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "*b"]:
     """The norm of a cochain, or of each of a batch."""
     return jnp.sqrt(jnp.maximum(jnp.sum(values * (complex_.mass[degree] @ values), axis=0), 0))
 
 
+@eqx.filter_jit
 def mass_inverse(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "n *b"]:
     """M_p^-1 applied to a functional, by conjugate gradients with the diagonal as preconditioner, to rounding.
 
@@ -85,6 +88,7 @@ def _conjugate_gradients(matrix: Sparse, right: Float[Array, " n"]) -> Float[Arr
     return scale * lx.linear_solve(operator, scale * unit, solver, throw=False).value * size
 
 
+@eqx.filter_jit
 def codifferential(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "_m *b"]:
     """The adjoint of d in the inner products, M_{p-1}^-1 d' M_p, from p-cochains to (p - 1)-cochains."""
     check_degree(complex_, degree, least=1)
@@ -92,6 +96,7 @@ def codifferential(complex_: Complex, values: Float[Array, "n *b"], degree: int)
     return mass_inverse(complex_, functional, degree - 1)
 
 
+@eqx.filter_jit
 def laplacian(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "n *b"]:
     """The Hodge Laplacian d delta + delta d of a cochain; positive semi-definite in the inner product."""
     check_degree(complex_, degree)

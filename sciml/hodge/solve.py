@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int32
 from meshes.manifold import spanning_forest
 from meshes.tables import cofacets
 from meshes.topology import gauge
-from sciml.hodge.complex import Complex, check_cochain, check_degree, numpy_part, numpy_tables
+from sciml.hodge.complex import Complex, check_cochain, check_degree, edge_lengths, numpy_part, numpy_tables
 from sciml.hodge.operators import masked
 from sciml.hodge.sparse import Sparse, restricted
 
@@ -86,10 +86,13 @@ def _on(free: Bool[Array, " n"], values: Float[Array, "n *b"]) -> Float[Array, "
 
 
 def _solved(matrix: Sparse, right: Float[Array, "n *b"]) -> Float[Array, "n *b"]:
-    """The solution for a positive definite matrix, with gradients in its values and the right-hand sides."""
-    row, column, value = matrix.entries()
+    """The solution for a positive definite matrix, with derivatives in its values and right-hand sides."""
+    row, column, value = jax.lax.stop_gradient(matrix.entries())
     flat = right.reshape(right.shape[0], -1)
-    return sparsax.solve(row, column, value, flat).reshape(right.shape)
+    found = jax.lax.custom_linear_solve(
+        lambda x: matrix @ x, flat, lambda _, b: sparsax.solve(row, column, value, b), symmetric=True
+    )
+    return found.reshape(right.shape)
 
 
 @contextlib.contextmanager
@@ -119,7 +122,6 @@ def poisson(complex_: Complex, found: Cohomology, source: Float[Array, "n *b"]) 
     Pure, for use under jit, vmap and grad: gradients with respect to f have mean zero. `defect` is the largest absolute
     mean that was taken off.
     """
-    source = masked(complex_, source, 0)
     fitting, means = _less_means(complex_, source)
     functional = masked(complex_, complex_.mass[0] @ fitting, 0)
     values, _ = _less_means(complex_, potential(complex_, found, functional, 0))
@@ -137,16 +139,24 @@ def _less_means(complex_: Complex, values: Float[Array, "n *b"]) -> tuple[Float[
     return values - means[complex_.component], means
 
 
+def _interpolation_error(complex_: Complex) -> float:
+    """The square of the longest edge over the size: what the mean of an interpolated function may be off by."""
+    lengths = edge_lengths(complex_)
+    size = jnp.sum(lengths) if complex_.lengths is not None else jnp.max(jnp.ptp(complex_.points, axis=0))
+    return float(jnp.max(lengths) / size) ** 2
+
+
 @eqx.filter_jit
 def _poisson(complex_: Complex, found: Cohomology, source: Float[Array, "n *b"]) -> Solved:
     return poisson(complex_, found, source)
 
 
-def solve(complex_: Complex, source: Float[Array, "n *b"], *, tolerance: float = 1e-10) -> Solved:
+def solve(complex_: Complex, source: Float[Array, "n *b"], *, tolerance: float | None = None) -> Solved:
     """The function u with -laplacian(u) = f weakly, d' M d u = M f; natural conditions, or zero on the part.
 
     Raises ValueError where f has a mean on a component without essential values of more than `tolerance` times its
-    size: the flux through the boundary cannot balance it.
+    size: no flux leaves to balance it. The default is the square of the longest edge over the size of the mesh, by
+    which the mean of an interpolated function may be off.
 
     >>> import meshes, jax.numpy as jnp
     >>> from sciml.hodge import build, solve
@@ -159,6 +169,7 @@ def solve(complex_: Complex, source: Float[Array, "n *b"], *, tolerance: float =
     with positive_definite():
         solved = jax.block_until_ready(_poisson(complex_, cohomology(complex_), source))
     size = float(jnp.max(jnp.abs(source), initial=0.0))
+    tolerance = _interpolation_error(complex_) if tolerance is None else tolerance
     worst = float(jnp.max(solved.defect, initial=0.0))
     if worst > tolerance * size:
         raise ValueError(

@@ -10,12 +10,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 from threadpoolctl import threadpool_limits
 
+from meshes import Mesh
 from sciml import weighting as weightings
 from sciml.field import Field
 from sciml.parameters import parameter_count
 from sciml.pinn.choose import choose
 from sciml.pinn.clock import Clock, clock
 from sciml.pinn.methods import METHODS
+from sciml.pinn.on_mesh import on_mesh
 from sciml.pinn.rows import chunked, weighted_loss
 from sciml.pinn.solver import Solver, State
 from sciml.problem import Group, Problem, Reference, Role, check_counts, evaluate, sample
@@ -163,9 +165,10 @@ def solve(
     target: float | int | None = None,
     observer: Callable[[Progress], None] | None = None,
     state: State | None = None,
-    key: PRNGKeyArray,
+    mesh: Mesh | None = None,
+    key: PRNGKeyArray | None = None,
 ) -> Solution:
-    """Solve a Problem: find the Field whose residuals vanish.
+    """Solve a Problem: find the Field whose residuals vanish, by a network or on a mesh.
 
     Args:
         problem: checked first (``sciml.wellposed.check``).
@@ -178,7 +181,9 @@ def solve(
         target: relative L2 error against the problem's reference at which to stop.
         observer: called with a Progress after every block of steps.
         state: a state to go on from, of the same problem and method.
-        key: randomness of the network and of the points.
+        mesh: solve a LinearProblem by linear elements on this mesh of its domain instead; ``steps`` are then those in
+            time, and ``target`` alone of the other options applies.
+        key: randomness of the network and of the points; not needed with a mesh.
 
     Returns:
         Solution with ``field``, ``result``, ``stats`` and ``state``.
@@ -190,6 +195,13 @@ def solve(
     budget = check_budget(seconds, steps, target)
     with clock() as running, threadpool_limits(1, user_api="blas"):  # XLA has its own pool; two pools cost up to 10x
         report = require(problem)
+        if mesh is not None:
+            given = {"network": network, "points": points, "seconds": seconds, "observer": observer, "state": state}
+            if wrong := [name for name, value in given.items() if value is not None]:
+                raise ValueError(f"got {wrong[0]} together with a mesh; expected only steps and target")
+            return on_mesh(problem, mesh, steps=steps, target=target, notes=list(report.notes), running=running)
+        if key is None:
+            raise ValueError("got no key; expected key=jax.random.key(seed), or a mesh to solve on")
         plan = begin(problem, method=method, weights=weights, network=network, points=points, key=key)
         reference = problem.reference()
         if target is not None and reference is None:
