@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int8
 
-from meshes.defects import RULES, Defect, Facts, signs
+from meshes.defects import RULES, Defect, Facts, meaning, signs
 from meshes.geometry import scaled
 from meshes.manifold import boundary_loops, components, joints, patches
 from meshes.mesh import Mesh
@@ -73,14 +73,15 @@ def check(mesh: Mesh) -> Report:
     small, unit = scaled(mesh)
     defects = {"collapsed_cells": Defect(len(broken), broken, "cells that repeat a vertex; repair drops them")}
     if not len(sound):
-        return _hopeless(mesh, defects)
+        none = {rule.__name__.strip("_"): Defect(0, broken[:0], meaning(rule)) for rule in RULES}
+        return _hopeless(mesh, defects | none)
     small = dataclasses.replace(small, cells=mesh.cells[sound])
     made = tables(small)
     joined = joints(made)
     facts = Facts(small, unit, sound, made, joined, patches(made, joined))
     for rule in RULES:
         where = rule(facts)
-        defects[rule.__name__.strip("_")] = Defect(len(where), where, " ".join(str(rule.__doc__).split()))
+        defects[rule.__name__.strip("_")] = Defect(len(where), where, meaning(rule))
     return _report(mesh, facts, defects)
 
 

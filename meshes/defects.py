@@ -215,3 +215,8 @@ RULES: tuple[Callable[[Facts], np.ndarray], ...] = (
     _negative_duals,
     _stray_group_rows,
 )
+
+
+def meaning(rule: Callable[[Facts], np.ndarray]) -> str:
+    """What a rule's defect means, from its docstring."""
+    return " ".join(str(rule.__doc__).split())

@@ -42,7 +42,7 @@ def read(
     points and `cells` the rows of vertex indices (found by its name, X_vertices.txt and X_triangles.txt, if not given),
     counted from 1 with `one_based`. Polygons are cut into triangles; elements of lower degree and physical groups
     become groups. `weld` merges equal corners of formats that have no vertex numbers (STL). `dimension` is the number
-    of coordinates wanted; by default third coordinates are left out where all are zero.
+    of coordinates wanted; by default last coordinates that are all zero are left out.
 
     Raises MeshFileError, a ValueError, for files that are missing or not what they say. No file is ever executed or
     unpickled, and sizes are checked before memory is taken.

@@ -179,6 +179,17 @@ def test_each_defect_is_counted_and_placed():
     assert not report.ok
 
 
+def test_a_mesh_of_broken_cells_alone_is_reported(tmp_path, monkeypatch):
+    broken = meshes.Mesh(np.eye(3), [[0, 1, 1], [0, 0, 1]])
+    report = meshes.check(broken)
+    assert counts(report) == {"collapsed_cells": 2} and report.betti is None and not report.ok
+    monkeypatch.chdir(tmp_path)
+    Path("a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 2\nf 1 1 2\n")
+    assert main(["mesh", "a.obj"]) == 0
+    with pytest.raises(ValueError, match=r"no cell is left|nothing is left"):
+        meshes.repair(broken)
+
+
 def test_non_manifold_tetrahedra():
     corner = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     touching = meshes.Mesh(np.concatenate([corner, -corner[1:]]), [[0, 1, 2, 3], [0, 4, 5, 6]])

@@ -214,6 +214,14 @@ def test_msh_with_five_groups_and_quadrilaterals(tmp_path):
     assert meshes.read(tmp_path / "a.vtu", dimension=3).points.shape == (9, 3)
 
 
+def test_coordinates_that_are_all_zero_are_left_out_down_to_the_degree(tmp_path):
+    meshes.write(meshes.interval(3), tmp_path / "a.vtu")
+    assert meshes.read(tmp_path / "a.vtu").points.shape == (4, 1)
+    assert meshes.read(tmp_path / "a.vtu", dimension=3).points.shape == (4, 3)
+    with pytest.raises(meshes.MeshFileError, match="not zero"):
+        meshes.read(DATA / "annulus.msh", dimension=1)
+
+
 def test_msh_element_in_several_groups(tmp_path):
     mesh = meshes.square(2)
     both = meshes.Mesh(

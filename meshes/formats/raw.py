@@ -83,10 +83,11 @@ def _dimension(points: np.ndarray, dimension: int | None, top: int, notes: list[
     """Points with the number of coordinates asked for."""
     width = points.shape[1]
     if dimension is None:
-        flat = width == 3 and top < 4 and not np.any(points[:, 2])
-        if flat:
-            notes.append("third coordinates are all zero: left out")
-        return points[:, :2] if flat else points
+        dimension = width
+        while dimension > top - 1 and not np.any(points[:, dimension - 1]):
+            dimension -= 1
+        if dimension < width:
+            notes.append(f"coordinates after the first {dimension} are all zero: left out")
     if dimension < width:
         if np.any(points[:, dimension:]):
             raise ValueError(f"got points with {width} coordinates that are not zero; expected {dimension} dimensions")

@@ -26,7 +26,7 @@ class MeshOptions:
     repair: bool = False
     """Weld, drop repeated cells and loose vertices, orient."""
     dimension: int | None = None
-    """Coordinates wanted; third ones that are all zero are left out by default."""
+    """Coordinates wanted; last ones that are all zero are left out by default."""
     write: str | None = None
     """Write the mesh here, in the format of the suffix."""
     picture: str | None = None

@@ -87,6 +87,11 @@ def _on(free: Bool[Array, " n"], values: Float[Array, "n *b"]) -> Float[Array, "
 
 def _solved(matrix: Sparse, right: Float[Array, "n *b"]) -> Float[Array, "n *b"]:
     """The solution for a positive definite matrix, with derivatives in its values and right-hand sides."""
+    if matrix.value.dtype != jnp.float64:
+        raise ValueError(
+            f"got a complex in {matrix.value.dtype}; expected double precision, which sparse factorisations need: "
+            "jax.config.update('jax_enable_x64', True) before build()"
+        )
     row, column, value = jax.lax.stop_gradient(matrix.entries())
     flat = right.reshape(right.shape[0], -1)
     found = jax.lax.custom_linear_solve(
