@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int, Int64
 
 from meshes.enclosure import inside_out
-from meshes.geometry import measures, scaled
+from meshes.geometry import flat_points, measures, scaled
 from meshes.manifold import components, joints, patches
 from meshes.mesh import Mesh
 from meshes.tables import collapsed, complement, first_of, numbered, tables
@@ -43,8 +43,9 @@ def _turns(mesh: Mesh) -> tuple[Bool[np.ndarray, " _m"], Bool[np.ndarray, " _m"]
     """Which cells to turn, and which belong to patches that cannot be oriented."""
     made = tables(mesh)
     found = patches(made, joints(made))
-    if mesh.lengths is None and mesh.points.shape[1] == mesh.degree:
-        return measures(scaled(mesh)[0].points, mesh.cells) < 0, np.zeros(len(mesh.cells), bool)
+    flat = flat_points(scaled(mesh)[0])
+    if mesh.lengths is None and flat.shape[1] == mesh.degree:
+        return measures(flat, mesh.cells) < 0, np.zeros(len(mesh.cells), bool)
     stuck = ~found.orientable[found.label[made.cell]]
     want = found.turn[made.cell]
     votes = np.bincount(found.label[made.cell], weights=want * made.sign, minlength=len(found.orientable))
@@ -121,7 +122,13 @@ def _renumbered(mesh: Mesh, target: Int[np.ndarray, " n"], kept: Int[np.ndarray,
         mapped = new[target[rows]]
         ordered = np.sort(mapped, axis=1)
         groups[name] = mapped[(mapped >= 0).all(axis=1) & (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)]
-    return dataclasses.replace(mesh, points=mesh.points[kept], cells=new[target[mesh.cells]], groups=groups)
+    lost = [
+        f"dropped {len(r) - len(groups[n])} rows of group {n!r}"
+        for n, r in mesh.groups.items()
+        if len(r) > len(groups[n])
+    ]
+    cells, notes = new[target[mesh.cells]], mesh.notes + tuple(lost)
+    return dataclasses.replace(mesh, points=mesh.points[kept], cells=cells, groups=groups, notes=notes)
 
 
 def repair(mesh: Mesh, *, tolerance: float = 0.0) -> Changed:

@@ -78,7 +78,7 @@ def check(mesh: Mesh) -> Report:
     small = dataclasses.replace(small, cells=mesh.cells[sound])
     made = tables(small)
     joined = joints(made)
-    facts = Facts(small, unit, sound, made, joined, patches(made, joined))
+    facts = Facts(mesh, small, unit, sound, made, joined, patches(made, joined))
     for rule in RULES:
         where = rule(facts)
         defects[rule.__name__.strip("_")] = Defect(len(where), where, meaning(rule))

@@ -10,7 +10,7 @@ from jaxtyping import Int
 
 from meshes.change import places
 from meshes.enclosure import inside_out
-from meshes.geometry import EPS, cell_lengths, dual_lengths, measures, quality, quality_by_lengths
+from meshes.geometry import EPS, cell_lengths, dual_lengths, flat_points, measures, quality, quality_by_lengths
 from meshes.manifold import Fans, Joints, Patches, fans
 from meshes.mesh import Mesh
 from meshes.tables import Tables, cofacets, complement, find, first_of
@@ -30,6 +30,7 @@ class Defect(NamedTuple):
 class Facts:
     """A mesh shrunk to size 1, its sound cells (those that repeat no vertex) and what was derived from them."""
 
+    given: Mesh
     mesh: Mesh
     unit: float
     sound: Int[np.ndarray, " _m"]
@@ -79,12 +80,6 @@ def signs(facts: Facts) -> np.ndarray:
     return np.where(np.abs(facts.shapes) <= facts.floor, 0, np.sign(size)).astype(np.int8)
 
 
-def flat_points(mesh: Mesh) -> np.ndarray:
-    """Points, without a third coordinate that is the same everywhere on a mesh of triangles."""
-    flat = mesh.degree == 2 and mesh.points.shape[1] == 3 and np.ptp(mesh.points[:, 2]) == 0
-    return mesh.points[:, :2] if flat else mesh.points
-
-
 # Each rule returns the places of one defect; its name and docstring are what the report shows.
 
 
@@ -99,7 +94,7 @@ def _duplicate_vertices(facts: Facts) -> np.ndarray:
     """vertices at the place of an earlier one; weld merges them"""
     if facts.mesh.lengths is not None:
         return np.zeros(0, np.int64)
-    return complement(len(facts.mesh.points), places(facts.mesh.points)[0])
+    return complement(len(facts.given.points), places(facts.given.points)[0])
 
 
 def _duplicate_cells(facts: Facts) -> np.ndarray:
@@ -130,6 +125,7 @@ def _non_manifold_vertices(facts: Facts) -> np.ndarray:
     if facts.made.degree == 1:
         return np.zeros(0, np.int64)
     bad = number > 1
+    bad[facts.made.simplices[-2][cofacets(facts.made) > 2]] = True
     if facts.made.degree == 3:
         bad |= _bad_links(facts, number)
     return np.flatnonzero(bad)

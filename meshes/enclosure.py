@@ -29,18 +29,18 @@ def inside_out(
     for patch in np.flatnonzero(closed):
         around = closed & np.all((low <= low[patch]) & (high >= high[patch]), axis=1)
         around[patch] = False
-        place = corner[start[patch], 0]
+        inside = corner[start[patch] : start[patch + 1]].mean(axis=1)[:3]  # off surfaces that only touch in vertices
         for other in np.flatnonzero(around):
-            depth[patch] += abs(
-                _winding(corner[start[other] : start[other + 1]], turn[order][start[other] : start[other + 1]], place)
-            )
+            triangles, wound = corner[start[other] : start[other + 1]], turn[order][start[other] : start[other + 1]]
+            numbers = [_winding(triangles, wound, place) for place in inside]
+            depth[patch] += abs(round(min(numbers, key=lambda w: abs(w - round(w)))))
     return closed & (np.where(depth % 2, -volume, volume) < 0)
 
 
 def _winding(
     triangles: Float64[np.ndarray, "m 3 3"], turn: Int[np.ndarray, " m"], place: Float64[np.ndarray, " 3"]
-) -> int:
-    """Winding number of a closed surface about a place: solid angles over 4 pi.
+) -> float:
+    """Winding number of a closed surface about a place: solid angles over 4 pi; no whole number on the surface itself.
 
     Source: A. van Oosterom and J. Strackee, "The solid angle of a plane triangle" (1983).
     """
@@ -49,4 +49,4 @@ def _winding(
     dots = [np.einsum("ij,ij->i", u, v) for u, v in ((b, c), (a, c), (a, b))]
     above = np.einsum("ij,ij->i", a, np.cross(b, c))
     below = la * lb * lc + dots[0] * la + dots[1] * lb + dots[2] * lc
-    return round(float(np.sum(turn * np.arctan2(above, below)) / (2 * np.pi)))
+    return float(np.sum(turn * np.arctan2(above, below)) / (2 * np.pi))

@@ -52,9 +52,10 @@ def read(
     try:
         if module is arrays:
             points, rows = (path, Path(cells)) if cells is not None else arrays.partner(path)
-            with_points = _bytes(points)
+            path = points
+            place = arrays.table(_bytes(points), "coordinates")
             path = rows
-            return assemble(arrays.read(with_points, _bytes(rows), one_based=one_based), dimension)
+            return assemble(arrays.read(place, _bytes(rows), one_based=one_based), dimension)
         if cells is not None or one_based:
             raise ValueError(f"got options of plain text files with a {path.suffix} file, which says how it counts")
         mesh = assemble(module.read(_bytes(path)), dimension)

@@ -25,6 +25,12 @@ def scaled(mesh: Mesh) -> tuple[Mesh, float]:
     return dataclasses.replace(mesh, points=(mesh.points / 2 - (low / 4 + high / 4)) / half), 2 * half
 
 
+def flat_points(mesh: Mesh) -> np.ndarray:
+    """Points, without a third coordinate that is the same everywhere on a mesh of triangles."""
+    flat = mesh.degree == 2 and mesh.points.shape[1] == 3 and np.ptp(mesh.points[:, 2]) == 0
+    return mesh.points[:, :2] if flat else mesh.points
+
+
 def edge_lengths(mesh: Mesh, made: Tables) -> Float64[np.ndarray, " _e"]:
     """Lengths of the edges, in the order of the tables: given ones, or those between points."""
     if mesh.lengths is not None:

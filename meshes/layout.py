@@ -40,10 +40,12 @@ class Delaunay:
 Layout = Structured | Jittered | Delaunay
 
 
-def arrange(mesh: Mesh, layout: Layout) -> Mesh:
+def arrange(mesh: Mesh, layout: Layout | None) -> Mesh:
     """A structured mesh in the layout asked for; ValueError for Delaunay, which only shapes of the plane offer."""
     if isinstance(layout, Delaunay):
         raise ValueError("got the layout Delaunay; expected Structured or Jittered for this shape")
+    if not isinstance(layout, Structured | Jittered):
+        raise ValueError(f"got the layout {layout!r}; expected Structured(), Jittered(...) or Delaunay(...)")
     return jitter(mesh, layout.amount, seed=layout.seed) if isinstance(layout, Jittered) else mesh
 
 

@@ -62,6 +62,8 @@ class Mesh:
                 raise ValueError(
                     f"got group {name!r} of {rows.shape[1]} vertices a row; expected at most {cells.shape[1]}"
                 )
+        if lengths is not None and len(np.shape(lengths)) == 1:
+            _check_count(cells, np.shape(lengths)[0])
         set_ = object.__setattr__
         set_(self, "points", points)
         set_(self, "cells", cells)
@@ -69,10 +71,22 @@ class Mesh:
         set_(self, "lengths", None if lengths is None else _lengths(lengths))
         set_(self, "notes", tuple(notes))
 
+    def __reduce__(self) -> tuple[type["Mesh"], tuple]:
+        return Mesh, (self.points, self.cells, dict(self.groups), self.lengths, self.notes)
+
     @property
     def degree(self) -> int:
         """Degree k of the cells: 1 edges, 2 triangles, 3 tetrahedra."""
         return self.cells.shape[1] - 1
+
+
+def _check_count(cells: np.ndarray, lengths: int) -> None:
+    """ValueError unless there is one length for each edge of the cells."""
+    corners = [(i, j) for i in range(cells.shape[1]) for j in range(i)]
+    ends = np.sort(np.concatenate([cells[:, list(pair)] for pair in corners]), axis=1)
+    edges = len(np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0))
+    if lengths != edges:
+        raise ValueError(f"got {lengths} edge lengths; expected {edges}, one for each edge of the cells")
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from meshes.defects import Facts, flat_points
-from meshes.geometry import cell_measures, measures
+from meshes.defects import Facts
+from meshes.geometry import cell_measures, flat_points, measures
 from meshes.tables import boundary_rows, cofacets
 
 
@@ -61,6 +61,8 @@ def _enclosed(facts: Facts) -> tuple[float | None, str]:
     """Signed volume that a surface encloses, or None and the reason."""
     if facts.mesh.points.shape[1] != 3 or facts.mesh.lengths is not None:
         return None, "only surfaces in three dimensions enclose a volume"
+    if len(facts.listed) < len(facts.sound):
+        return None, "cells are listed twice; repair drops them"
     if not closed(facts):
         return None, "the surface is not closed, or not wound consistently"
     a, b, c = (facts.mesh.points[facts.mesh.cells[:, i]] for i in range(3))

@@ -6,14 +6,14 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from meshes.manifold import Patches, components, joints, patches, spanning_forest
-from meshes.mesh import Mesh
+from meshes.mesh import Mesh, indices
 from meshes.modular import PRIME, null_space, rank
 from meshes.tables import Tables, boundary, cofacets, ranges, tables, within
 
 Masks = tuple[Bool[np.ndarray, " _n"], ...]
 
 
-def betti(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None = None, *, prime: int = PRIME) -> tuple[int, ...]:
+def betti(mesh: Mesh, relative: str | np.ndarray | None = None, *, prime: int = PRIME) -> tuple[int, ...]:
     """Betti numbers (b_0, ..., b_k) of a mesh, or relative to a part of it; exact, for any complex, manifold or not.
 
     `relative` is the name of a group, "boundary" for the facets of exactly one cell (unless a group has that name), or
@@ -38,12 +38,15 @@ def betti(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None = None, *,
     return betti_of(made, within(made, part(mesh, relative), "the part"), prime)
 
 
-def part(mesh: Mesh, relative: str | Int[np.ndarray, "_m _j"] | None) -> Int[np.ndarray, "_m _j"]:
+def part(mesh: Mesh, relative: str | np.ndarray | None) -> Int[np.ndarray, "_m _j"]:
     """Rows of vertex indices of a named part of a mesh; none for None."""
     if relative is None:
         return np.zeros((0, 1), np.int64)
     if not isinstance(relative, str):
-        return np.asarray(relative)
+        rows = indices(relative, len(mesh.points), "the part")
+        if not 1 <= rows.shape[1] <= mesh.degree + 1:
+            raise ValueError(f"got a part of {rows.shape[1]} vertices a row; expected 1 to {mesh.degree + 1}")
+        return rows
     if relative in mesh.groups:
         return mesh.groups[relative]
     if relative == "boundary":

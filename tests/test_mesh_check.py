@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import meshes
 from meshes.check import summary
 from meshes.geometry import cell_measures, dual_lengths, edge_lengths, measures, quality
+from meshes.layout import arrange
 from meshes.tables import tables
 from sciml.__main__ import main
 
@@ -391,3 +392,62 @@ def test_command_refuses_with_status_3(arguments, said, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 3, done.stderr
     assert said in done.stderr and "Traceback" not in done.stderr
+
+
+# found by review
+
+
+def test_every_vertex_of_a_bad_face_is_not_manifold():
+    cells = [(0, 1, 4, 5), (0, 1, 5, 6), (0, 3, 5, 6), (0, 4, 5, 7), (1, 2, 4, 7), (1, 4, 6, 7), (2, 3, 5, 6)]
+    cells += [(2, 3, 5, 7), (2, 3, 6, 7), (2, 4, 5, 7), (2, 4, 6, 7)]
+    found = meshes.check(meshes.Mesh(np.random.default_rng(0).normal(size=(8, 3)), cells)).defects
+    assert found["non_manifold_facets"].where.tolist() == [[2, 4, 7]]
+    assert found["non_manifold_vertices"].where.tolist() == [1, 2, 4, 5, 6, 7]
+
+
+def test_cells_listed_twice_enclose_nothing():
+    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    report = meshes.check(meshes.Mesh(points, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2], [0, 1, 3]]))
+    assert report.signed_volume is None and "listed twice" in report.reasons["signed_volume"]
+
+
+def test_places_are_compared_as_given():
+    mesh = meshes.Mesh([[0, 0], [1e-17, 0], [0, 1e-17], [1, 0], [2, 0], [1, 1]], [[0, 1, 2], [3, 4, 5]])
+    assert not meshes.check(mesh).defects["duplicate_vertices"].count
+
+
+def test_a_plane_in_space_is_turned_as_it_is_checked():
+    turned = meshes.repair(meshes.Mesh([[0, 0, 1], [1, 0, 1], [0, 1, 1]], [[0, 2, 1]])).mesh
+    assert meshes.check(turned).orientation == "counter-clockwise" and meshes.check(turned).ok
+
+
+def test_a_cavity_that_touches_its_wall():
+    outer, inner = meshes.cube(2), meshes.cube(1)
+    skin = meshes.repair(meshes.Mesh(outer.points, meshes.boundary(outer))).mesh
+    hole = meshes.repair(meshes.Mesh(inner.points * 0.5 + [0.25, 0.25, 0.0], meshes.boundary(inner))).mesh
+    both = meshes.Mesh(
+        np.concatenate([skin.points, hole.points]), np.concatenate([skin.cells, hole.cells[:, ::-1] + len(skin.points)])
+    )
+    report = meshes.check(both)
+    assert report.signed_volume == pytest.approx(0.875) and not report.defects["inside_out"].count
+    assert not len(meshes.orient(both).changes["turned_cells"])
+
+
+def test_lengths_are_one_an_edge_and_meshes_can_be_pickled():
+    import pickle
+
+    for count in (2, 4):
+        with pytest.raises(ValueError, match="expected 3, one for each edge"):
+            meshes.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]], lengths=np.ones(count))
+    again = pickle.loads(pickle.dumps(meshes.square(2)))
+    assert np.array_equal(again.points, meshes.square(2).points) and set(again.groups) == set(meshes.square(2).groups)
+
+
+def test_rows_of_groups_that_are_dropped_are_told():
+    found = meshes.repair(meshes.Mesh([[0, 0], [1, 0], [0, 1], [5, 5]], [[0, 1, 2]], {"probe": [[3]]}))
+    assert "dropped 1 rows of group 'probe'" in found.mesh.notes
+    for rows in ([0, 1], [[0, 1, 2, 0]]):
+        with pytest.raises(ValueError, match=r"got a part|shape"):
+            meshes.betti(found.mesh, np.array(rows))
+    with pytest.raises(ValueError, match="expected Structured"):
+        arrange(found.mesh, None)

@@ -470,3 +470,51 @@ def test_bytes_of_any_kind_are_no_traceback(tmp_path_factory, data, suffix):
     path.write_bytes(data)
     with pytest.raises(meshes.MeshFileError):
         meshes.read(path)
+
+
+BEYOND = {
+    "a.off": "OFF\n3 1 0\n0 0 1\n1 0 0\n0 1 0\n3 0 1 2\n3 0 2 1\n",
+    "b.ply": "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float x\nend_header\n0 0\n",
+    "c.ply": "ply\nformat ascii 1.0\nelement face 1\nelement face 1\nend_header\n",
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_more_than_the_header_says_is_refused(name, tmp_path):
+    (tmp_path / name).write_text(BEYOND[name])
+    with pytest.raises(meshes.MeshFileError, match=r"more than|twice"):
+        meshes.read(tmp_path / name)
+    text = ply_of_one_triangle("ascii", False).decode()
+    (tmp_path / "d.ply").write_text(text + "3 0 1 3 7\n")
+    with pytest.raises(meshes.MeshFileError, match=r"after the last|more"):
+        meshes.read(tmp_path / "d.ply")
+
+
+@pytest.mark.parametrize("version", ["2.2", "4.1"])
+def test_groups_with_awkward_names_survive(version, tmp_path):
+    points, cells = [[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 1, 2], [1, 3, 2]]
+    groups = {
+        "a": [[0, 1, 2]],
+        "a (triangles)": [[0, 1, 2]],
+        "b (edges)": [[0, 1]],
+        "none (yet)": [[1, 3]],
+        "a\\": [[0, 1, 2]],
+    }
+    mesh = meshes.Mesh(points, cells, groups)
+    for path, options in ((tmp_path / "a.msh", {"version": version}), (tmp_path / "a.vtu", {})):
+        assert not meshes.write(mesh, path, **options)
+        again = meshes.read(path)
+        assert len(again.cells) == 2
+        assert all(same_rows(again.groups[n], mesh.groups[n]) for n in groups)
+    lost = meshes.write(mesh, tmp_path / "a.obj")
+    assert len(meshes.read(tmp_path / "a.obj").cells) == 2 and any("'a\\\\'" in note for note in lost)
+    (tmp_path / "n.obj").write_text("v 0 0 1\nv 1 0 1\nv 0 1 1\nf 1 2 3\ng none\nf 1 3 2\n")
+    named = meshes.read(tmp_path / "n.obj").groups
+    assert named["none"].tolist() == [[0, 2, 1]] and named["none (loose)"].tolist() == [[0, 1, 2]]
+
+
+def test_an_error_names_the_file_it_is_in(tmp_path):
+    (tmp_path / "p_vertices.txt").write_text("0 0\n1 0\n0 x\n")
+    (tmp_path / "p_triangles.txt").write_text("0 1 2\n")
+    with pytest.raises(meshes.MeshFileError, match=r"p_vertices\.txt: line 3"):
+        meshes.read(tmp_path / "p_triangles.txt")

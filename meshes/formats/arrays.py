@@ -9,14 +9,13 @@ from meshes.formats.raw import Raw, block, kind_name, lost_groups
 from meshes.formats.text import by_line, numbers, whole, without_comments
 from meshes.mesh import Mesh, indices
 
-SUFFIXES = (".txt", ".dat", ".csv", ".node", ".ele")
+SUFFIXES = (".txt", ".dat", ".csv")
 _POINTS = ("vertices", "vertex", "points", "nodes", "coords", "coordinates")
 _CELLS = ("triangles", "faces", "cells", "elements", "tets", "tetrahedra", "edges", "simplices", "connectivity")
 
 
-def read(points: bytes, cells: bytes, *, one_based: bool) -> Raw:
-    """A mesh from the text of two files."""
-    place = table(points, "coordinates")
+def read(place: np.ndarray, cells: bytes, *, one_based: bool) -> Raw:
+    """A mesh from a table of points and the text of a file of cells."""
     index, line = _table(cells)
     if index.shape[1] not in (2, 3, 4):
         raise ValueError(f"got {index.shape[1]} indices a row; expected 2 (edges), 3 (triangles) or 4 (tetrahedra)")

@@ -103,10 +103,13 @@ def read(data: bytes) -> Raw:
             with_end = _source(data, at, name, head)
             tags, points = (_nodes4 if head.version == "4.1" else _nodes2)(with_end)
             at = _used(with_end, at)
+            _finished(with_end)
         elif name == "Elements":
             with_end = _source(data, at, name, head)
             elements = _elements4(with_end, entities) if head.version == "4.1" else _elements2(with_end)
             at = _used(with_end, at)
+            if head.version == "4.1":
+                _finished(with_end)
         elif name not in _KNOWN:
             notes.append(f"left out: section ${name}")
         at = _end(data, at, name)
@@ -163,6 +166,13 @@ def _source(data: bytes, at: int, name: str, head: _Head) -> Source:
     if head.order is not None:
         return _Binary(data, at, head.order, name)
     return _Text(numbers(_body(data, at, name)[0], data.count(b"\n", 0, at) + 1), name)
+
+
+def _finished(source: Source) -> None:
+    """ValueError where a text section holds more numbers than its counts say."""
+    if isinstance(source, _Text) and source.at < len(source.found.values):
+        line = source.found.line[source.at]
+        raise ValueError(f"line {line}: got more numbers in ${source.section} than its counts say")
 
 
 def _used(source: Source, at: int) -> int:
@@ -285,7 +295,8 @@ def _rows2_text(source: _Text) -> _Rows:
     lines, start, tokens = by_line(line)
     if len(lines) < count:
         raise ValueError(f"got {len(lines)} elements; expected {count}, as $Elements says")
-    lines, start, tokens = lines[:count], start[:count], tokens[:count]
+    if len(lines) > count:
+        raise ValueError(f"line {lines[count]}: got more than {count} elements; expected as many as $Elements says")
     if np.any(tokens < 3):
         raise ValueError(
             f"line {lines[tokens < 3][0]}: got too few numbers; expected number, type, tag count, tags and nodes"
@@ -336,10 +347,10 @@ def _blocks(
             raise ValueError(f"got node {bad} in an element; expected a tag of $Nodes")
         groups = {names.get((_DEGREE[e.type], t), f"physical {t}"): np.arange(len(e.nodes)) for t in e.physical}
         blocks.append(Block(_kind(e.type)[0], order[place], e.rank, groups))
-    return _repeated(blocks, notes)
+    return _repeated(blocks, elements, notes)
 
 
-def _repeated(blocks: list[Block], notes: list[str]) -> list[Block]:
+def _repeated(blocks: list[Block], elements: list[Elements], notes: list[str]) -> list[Block]:
     """Blocks in which an element listed once for each of several physical groups (as version 2 does) is one element."""
     first: dict[tuple[int, ...], tuple[int, int]] = {}
     wide = [np.pad(b.cells, ((0, 0), (0, 4 - b.cells.shape[1])), constant_values=-1) for b in blocks]
@@ -354,7 +365,8 @@ def _repeated(blocks: list[Block], notes: list[str]) -> list[Block]:
             owner = first.setdefault(key, (number, row))
             groups = [n for n, v in b.groups.items() if len(v)]
             fresh = [n for n in groups if n not in blocks[owner[0]].groups]
-            if owner == (number, row) or not fresh:
+            again = owner[0] != number and groups and elements[owner[0]].physical != elements[number].physical
+            if owner == (number, row) or not again:
                 kept[number].append(row)
                 continue
             extra += 1
@@ -409,12 +421,14 @@ def _parts(mesh: Mesh) -> tuple[dict[tuple[int, int], str], list[_Part], list[st
             for cell in listed:
                 rows.setdefault(tuple(sorted(cell)), cell)
         for number, (name, group) in enumerate(groups.items(), start=1):
-            if name == "none" or name.startswith("none ("):
+            if name in ("none", f"none ({PLURALS[degree]})"):
                 number = 0
-            elif '"' in name or "\n" in name:
-                raise ValueError(f"got the group name {name!r}; expected one without quotes and line breaks for MSH")
+            elif not name.isprintable() or '"' in name or "$End" in name:
+                raise ValueError(f"got the group name {name!r}; expected a printable one without quotes for MSH")
             else:
-                names[degree, number] = name.removesuffix(f" ({PLURALS[degree]})")
+                bare = name.removesuffix(f" ({PLURALS[degree]})")
+                shared = bare in mesh.groups and mesh.groups[bare].shape[1] != degree + 1
+                names[degree, number] = bare if shared else name
             for row in group.tolist():
                 key = tuple(sorted(row))
                 if degree == mesh.degree and key not in rows:

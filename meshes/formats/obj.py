@@ -9,6 +9,7 @@ from meshes.formats.text import by_line, numbers, show, without_comments
 from meshes.mesh import Mesh
 
 SUFFIXES = (".obj",)
+_WORD = re.compile(r"[^\s#]*[^\s#\\]")  # a group name that a g line can hold
 _REST = re.compile(rb"/[^\s]*")
 _IGNORED = {b"vt", b"vn", b"vp", b"s", b"mtllib", b"usemtl", b"o", b"mg", b"lod", b"shadow_obj", b"trace_obj"}
 
@@ -131,7 +132,7 @@ def write(mesh: Mesh) -> tuple[bytes, list[str]]:
     notes = []
     for name, rows in mesh.groups.items():
         where = {tuple(sorted(c)): i for i, c in enumerate(mesh.cells.tolist())} if rows.shape[1] == 3 else None
-        if where is None or not all(tuple(sorted(r)) in where for r in rows.tolist()) or len(name.split()) != 1:
+        if where is None or not all(tuple(sorted(r)) in where for r in rows.tolist()) or not _WORD.fullmatch(name):
             notes.append(f"OBJ holds groups of its triangles under one word: left out {name!r}")
             continue
         for row in rows.tolist():

@@ -56,6 +56,8 @@ def read(data: bytes) -> Raw:
         raise ValueError(f"line {found.line[start[at]]}: got {tokens[at]} coordinates; expected 3")
     points = found.values[start[:, None] + np.arange(3)]
     end = int(start[-1] + tokens[-1])
+    if len(np.unique(found.line[end:])) > faces:
+        raise ValueError(f"got more than {faces} faces; expected as many as line {found.line[0]} says")
     polygons, extra = ragged(type(found)(found.values[end:], found.line[end:]), faces, "faces")
     notes = []
     if extra:

@@ -61,6 +61,10 @@ def _header(data: bytes) -> tuple[str, list[Element], int, int]:
                 pass
             case ["format", kind, "1.0"] if kind in _ORDER:
                 order = _ORDER[kind]
+            case ["element", name, _] if name in [e.name for e in elements]:
+                raise ValueError(f"line {number}: got the element {name} twice; expected each once")
+            case ["property", *_, name] if elements and name in [p.name for p in elements[-1].properties]:
+                raise ValueError(f"line {number}: got the property {name} twice; expected each once")
             case ["element", name, count] if count.isdigit() and len(count) < 19:
                 elements.append(Element(name, int(count), []))
             case ["property", "list", count, kind, name] if elements and count in _TYPES and kind in _TYPES:
@@ -113,6 +117,10 @@ def _text(body: bytes, elements: list[Element], line: int) -> Columns:
                 raise ValueError(f"line {where[short][0]}: got too few numbers for {element.name}; expected {p.name}")
             columns[element.name, p.name] = (found.values[ranges(at, size)], size if p.count is not None else None)
             at = at + size
+        if np.any(more := at < end):
+            raise ValueError(f"line {where[more][0]}: got more numbers than {element.name} has properties")
+    if row < len(lines):
+        raise ValueError(f"line {lines[row]}: got rows after the last element; expected none, as the header says")
     return columns
 
 
@@ -127,6 +135,8 @@ def _binary(data: bytes, at: int, order: str, elements: list[Element]) -> Column
                 f"expected at least {element.count * least}"
             )
         at = _rows(data, at, order, element, columns) if element.properties else at
+    if data[at:].strip():
+        raise ValueError(f"got {len(data) - at} bytes after the last element; expected none, as the header says")
     return columns
 
 

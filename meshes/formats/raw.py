@@ -56,8 +56,9 @@ def assemble(raw: Raw, dimension: int | None) -> Mesh:
         if width == top:
             cells = rows
         if len(loose) and (width < top or named):
-            named["none"] = rows[loose]
-            notes.append(f"{len(loose)} {PLURALS[width - 1]} in no group: they are the group 'none'")
+            rest = "none" if "none" not in named else "none (loose)"
+            named[rest] = rows[loose]
+            notes.append(f"{len(loose)} {PLURALS[width - 1]} in no group: they are the group {rest!r}")
         for name, members_ in named.items():
             free = name if name not in groups else f"{name} ({PLURALS[width - 1]})"
             groups[free] = members_
@@ -83,11 +84,14 @@ def _dimension(points: np.ndarray, dimension: int | None, top: int, notes: list[
     """Points with the number of coordinates asked for."""
     width = points.shape[1]
     if dimension is None:
-        dimension = width
-        while dimension > top - 1 and not np.any(points[:, dimension - 1]):
-            dimension -= 1
-        if dimension < width:
-            notes.append(f"coordinates after the first {dimension} are all zero: left out")
+        kept = width
+        while kept > top - 1 and not np.any(points[:, kept - 1]):
+            kept -= 1
+        if kept < width:
+            notes.append(f"coordinates after the first {kept} are all zero: left out")
+        return points[:, :kept]
+    if dimension < width:
+        notes.append(f"coordinates after the first {dimension} are all zero: left out")
     if dimension < width:
         if np.any(points[:, dimension:]):
             raise ValueError(f"got points with {width} coordinates that are not zero; expected {dimension} dimensions")

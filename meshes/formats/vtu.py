@@ -291,7 +291,11 @@ def write(mesh: Mesh, *, binary: bool = True) -> tuple[bytes, list[str]]:
         f'<UnstructuredGrid>\n<Piece NumberOfPoints="{len(points)}" NumberOfCells="{len(size)}">\n{body}'
         "</Piece>\n</UnstructuredGrid>\n</VTKFile>\n"
     )
-    return text.encode(), ["edge lengths are not held by VTU: left out"] if mesh.lengths is not None else []
+    lost = ["edge lengths are not held by VTU: left out"] if mesh.lengths is not None else []
+    for name, group in mesh.groups.items():
+        if members[name].sum() < len(np.unique(np.sort(group, axis=1), axis=0)) or not len(group):
+            lost.append(f"group {name!r} has rows that are no cells, or none: left out")
+    return text.encode(), lost
 
 
 def _listed(mesh: Mesh) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, dict[str, np.ndarray]]:
@@ -305,6 +309,8 @@ def _listed(mesh: Mesh) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, dict[
     start = np.cumsum([0, *(len(r) for r in rows)])
     members = {}
     for name, group in mesh.groups.items():
+        if not name.isprintable():
+            raise ValueError(f"got the group name {name!r}; expected a printable one for VTU")
         inside = np.zeros(start[-1], bool)
         level = next(i for i, r in enumerate(rows) if r.shape[1] == group.shape[1])
         own, first = np.unique(np.sort(group, axis=1), axis=0), start[level]

@@ -5,7 +5,7 @@ import warnings
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Int8, Int32
+from jaxtyping import Array, Bool, Float, Int8, Int32
 
 import meshes
 from meshes.manifold import components, corners
@@ -50,7 +50,7 @@ class Complex(eqx.Module):
         return len(self.simplices[degree])
 
 
-def build(mesh: meshes.Mesh, *, relative: str | Int[np.ndarray, "_m _j"] | None = None) -> Complex:
+def build(mesh: meshes.Mesh, *, relative: str | np.ndarray | None = None) -> Complex:
     """The complex of a mesh, relative to a part of it: a group name, "boundary", or rows of vertex indices.
 
     Without a part, boundary conditions are natural (absolute); relative to the boundary they are essential (cochains
