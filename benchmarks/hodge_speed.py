@@ -80,7 +80,8 @@ def main(smallest: int = 10_000, largest: int = 1_000_000) -> None:
     sizes = [smallest * 10**i for i in range(round(math.log10(largest / smallest)) + 1)]
     rows = [row(round(math.sqrt(size / 4))) for size in sizes]
     (cells, first), (more, last) = rows[0], rows[-1]
-    print(f"growth exponent {math.log(last / first) / math.log(more / cells):.2f}")
+    if more > cells:
+        print(f"growth exponent {math.log(last / first) / math.log(more / cells):.2f}")
 
 
 if __name__ == "__main__":
