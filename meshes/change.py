@@ -10,7 +10,7 @@ from meshes.enclosure import inside_out
 from meshes.geometry import flat_points, measures, scaled
 from meshes.manifold import components, joints, patches
 from meshes.mesh import Mesh
-from meshes.tables import collapsed, complement, first_of, numbered, tables
+from meshes.tables import collapsed, complement, first_of, numbered, tables, with_cells
 
 
 class Changed(NamedTuple):
@@ -148,7 +148,7 @@ def repair(mesh: Mesh, *, tolerance: float = 0.0) -> Changed:
     made = tables(step.mesh)
     first = np.sort(first_of(made.cell, len(made.simplices[-1])))
     changes["duplicate_cells"] = cells[complement(len(cells), first)]
-    single = dataclasses.replace(step.mesh, cells=step.mesh.cells[first])
+    single = with_cells(step.mesh, first)
     used = np.unique(single.cells)
     points = complement(len(mesh.points), changes["merged_vertices"])
     changes["unreferenced_vertices"] = points[complement(len(points), used)]
@@ -168,7 +168,5 @@ def _without_collapsed(mesh: Mesh) -> Changed:
     broken = collapsed(mesh)
     if len(broken) == len(mesh.cells):
         raise ValueError("got a mesh whose every cell repeats a vertex; nothing is left to repair")
-    cells = np.delete(mesh.cells, broken, axis=0)
-    return Changed(
-        dataclasses.replace(mesh, cells=cells), {"merged_vertices": np.zeros(0, np.int64), "dropped_cells": broken}
-    )
+    sound = with_cells(mesh, complement(len(mesh.cells), broken))
+    return Changed(sound, {"merged_vertices": np.zeros(0, np.int64), "dropped_cells": broken})

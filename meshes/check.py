@@ -11,7 +11,7 @@ from meshes.geometry import scaled
 from meshes.manifold import boundary_loops, components, joints, patches
 from meshes.mesh import Mesh
 from meshes.sizes import closed, sizes
-from meshes.tables import Tables, boundary_rows, cofacets, collapsed, complement, tables, within
+from meshes.tables import Tables, boundary_rows, cofacets, collapsed, complement, tables, with_cells, within
 from meshes.topology import betti_of
 
 
@@ -75,7 +75,7 @@ def check(mesh: Mesh) -> Report:
     if not len(sound):
         none = {rule.__name__.strip("_"): Defect(0, broken[:0], meaning(rule)) for rule in RULES}
         return _hopeless(mesh, defects | none)
-    small = dataclasses.replace(small, cells=mesh.cells[sound])
+    small = with_cells(small, sound)
     made = tables(small)
     joined = joints(made)
     facts = Facts(mesh, small, unit, sound, made, joined, patches(made, joined))

@@ -96,7 +96,10 @@ def write(
     if module is arrays:
         if cells is None:
             raise ValueError(f"got one path, {path}; expected two for plain text, of points and of cells")
+        if options:
+            raise ValueError(f"got the option {min(options)} for {path.suffix}; expected none")
         first, second, lost = arrays.write(mesh)
+        _in_folder(Path(cells))
         _replace(path, first)
         _replace(Path(cells), second)
         return tuple(lost)
@@ -112,8 +115,7 @@ def write(
 
 def _replace(path: Path, data: bytes) -> None:
     """Write a whole file, then put it in place."""
-    if not path.parent.is_dir():
-        raise ValueError(f"got {path}; expected a file in a folder that exists")
+    _in_folder(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -123,6 +125,11 @@ def _replace(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _in_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ValueError(f"got {path}; expected a file in a folder that exists")
 
 
 def _umask() -> int:

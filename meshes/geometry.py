@@ -6,8 +6,9 @@ import itertools
 import numpy as np
 from jaxtyping import Float64, Int
 
+from meshes.manifold import corners
 from meshes.mesh import Mesh
-from meshes.tables import Tables
+from meshes.tables import Tables, tables
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -89,8 +90,6 @@ def _by_lengths(lengths: Float64[np.ndarray, "m e"]) -> Float64[np.ndarray, " m"
 
 def cell_lengths(mesh: Mesh, made: Tables) -> Float64[np.ndarray, "_m _e"]:
     """Lengths of the edges of each simplex of degree k, pairs of its ascending corners in lexicographic order."""
-    from meshes.manifold import corners
-
     return edge_lengths(mesh, made)[corners(made, 1)]
 
 
@@ -98,8 +97,6 @@ def cell_measures(mesh: Mesh) -> Float64[np.ndarray, " _m"]:
     """Measure of each cell as listed, signed where k = d; from the edge lengths where the mesh has them."""
     if mesh.lengths is None:
         return measures(mesh.points, mesh.cells)
-    from meshes.tables import tables
-
     made = tables(mesh)
     return _by_lengths(cell_lengths(mesh, made))[made.cell]
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int, Int8
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from meshes.tables import Tables, cofacets
+from meshes.tables import Tables, cofacets, first_of
 
 
 def components(
@@ -88,9 +88,7 @@ def patches(tables: Tables, joined: Joints) -> Patches:
     )
     orientable = np.ones(count, bool)
     orientable[label[sheet[:cells] == sheet[cells:]]] = False
-    first = np.empty(count, np.int64)
-    first[label[::-1]] = np.arange(cells)[::-1]
-    turn = np.where(sheet[:cells] == sheet[first[label]], np.int8(1), np.int8(-1))
+    turn = np.where(sheet[:cells] == sheet[first_of(label, count)[label]], np.int8(1), np.int8(-1))
     return Patches(label, turn, orientable)
 
 

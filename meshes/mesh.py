@@ -80,11 +80,17 @@ class Mesh:
         return self.cells.shape[1] - 1
 
 
+def edge_keys(cells: np.ndarray) -> np.ndarray:
+    """One number for each distinct edge of cells, ascending, which is the order of edges in tables."""
+    corners = [(i, j) for i in range(cells.shape[1]) for j in range(i)]
+    low, high = np.sort(np.concatenate([cells[:, list(pair)] for pair in corners]), axis=1).T
+    key = np.sort((low * (2**31) + high)[low != high])
+    return key[np.diff(key, prepend=-1) > 0]
+
+
 def _check_count(cells: np.ndarray, lengths: int) -> None:
     """ValueError unless there is one length for each edge of the cells."""
-    corners = [(i, j) for i in range(cells.shape[1]) for j in range(i)]
-    ends = np.sort(np.concatenate([cells[:, list(pair)] for pair in corners]), axis=1)
-    edges = len(np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0))
+    edges = len(edge_keys(cells))
     if lengths != edges:
         raise ValueError(f"got {lengths} edge lengths; expected {edges}, one for each edge of the cells")
 

@@ -6,8 +6,9 @@ import itertools
 import numpy as np
 from jaxtyping import Float64, Int
 
+from meshes.geometry import measures
 from meshes.mesh import Mesh
-from meshes.tables import boundary, numbered, tables
+from meshes.tables import boundary, find, numbered, tables
 
 
 def refine(mesh: Mesh, pieces: int) -> Mesh:
@@ -33,6 +34,8 @@ def refine(mesh: Mesh, pieces: int) -> Mesh:
     points = np.einsum("pc,pcd->pd", weights[first] / pieces, mesh.points[corners])
     groups = {}
     for name, rows in mesh.groups.items():
+        if np.any(find(made.simplices[rows.shape[1] - 1], rows) < 0):
+            raise ValueError(f"got group {name!r} with rows that are no simplices of the mesh; meshes.check lists them")
         groups[name] = _refined_group(np.sort(rows, axis=1), pieces, codes, number)
     return dataclasses.replace(mesh, points=points, cells=number[cells], groups=groups)
 
@@ -147,8 +150,6 @@ def jitter(mesh: Mesh, amount: float, *, seed: int) -> Mesh:
 
 def _spoilt(mesh: Mesh, moved: Mesh) -> np.ndarray:
     """Cells that lost nine tenths of their (signed) measure."""
-    from meshes.geometry import measures
-
     before, after = measures(mesh.points, mesh.cells), measures(moved.points, mesh.cells)
     return after * np.sign(before) < 0.1 * np.abs(before)
 

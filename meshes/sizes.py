@@ -34,10 +34,11 @@ def sizes(facts: Facts, reasons: dict[str, str]) -> dict[str, Any]:
     powers = {"length": 1, "area": 2, "signed_area": 2, "volume": 3, "signed_volume": 3}
     for name, value in found.items():
         if value is not None:
+            real = value
             for _ in range(powers[name]):
-                value *= unit
-            found[name] = value if np.isfinite(value) else None
-            why[name] = "it overflows double precision"
+                real *= unit
+            found[name] = real if np.isfinite(real) and (real or not value) else None
+            why[name] = f"it {'under' if real == 0 else 'over'}flows double precision"
         if found[name] is None:
             reasons[name] = why[name]
     return found

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 from jaxtyping import Bool, Int, Int8, Int64, Shaped
 
-from meshes.mesh import Mesh
+from meshes.mesh import Mesh, edge_keys
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -72,6 +72,14 @@ def _facets(ids: dict, corners: list[tuple[int, ...]], cell: np.ndarray, corner:
         for i in range(len(face)):
             out[rows, i] = ids[face[:i] + face[i + 1 :]][cell[rows]]
     return out
+
+
+def with_cells(mesh: Mesh, rows: Int[np.ndarray, " n"]) -> Mesh:
+    """The mesh with some of its cells only, and the lengths of their edges where it has lengths."""
+    cells, lengths = mesh.cells[rows], mesh.lengths
+    if lengths is not None:
+        lengths = lengths[np.searchsorted(edge_keys(mesh.cells), edge_keys(cells))]
+    return dataclasses.replace(mesh, cells=cells, lengths=lengths)
 
 
 def collapsed(mesh: Mesh) -> Int[np.ndarray, " _c"]:

@@ -451,3 +451,23 @@ def test_rows_of_groups_that_are_dropped_are_told():
             meshes.betti(found.mesh, np.array(rows))
     with pytest.raises(ValueError, match="expected Structured"):
         arrange(found.mesh, None)
+
+
+def test_lengths_follow_the_cells_that_are_left():
+    """A mesh by lengths whose first cell is broken, and one with a repeated cell."""
+    lengths = [3.0, 4.0, 6.0, 5.0, 7.0]  # of the edges 01, 02, 03, 12, 13
+    mesh = meshes.Mesh(np.zeros((4, 2)), [[0, 3, 3], [0, 1, 2], [0, 2, 1], [0, 1, 3]], lengths=lengths)
+    report = meshes.check(mesh)
+    assert report.defects["collapsed_cells"].where.tolist() == [0] and report.area is not None
+    assert meshes.check(meshes.repair(mesh).mesh).area == pytest.approx(6 + np.sqrt(8 * 5 * 1 * 2))
+    alone = meshes.Mesh(np.zeros((4, 2)), [[0, 1, 2], [0, 3, 3]], lengths=[3.0, 4.0, 9.0, 5.0])
+    found = meshes.repair(alone).mesh
+    assert found.lengths.tolist() == [3.0, 4.0, 5.0] and meshes.check(found).area == pytest.approx(6.0)
+
+
+def test_sizes_that_underflow_say_so():
+    square = meshes.square(2)
+    report = meshes.check(meshes.Mesh(square.points * 1e-200, square.cells))
+    assert report.area is None and "underflows" in report.reasons["area"]
+    with pytest.raises(ValueError, match="no simplices of the mesh"):
+        meshes.refine(meshes.Mesh([[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 1, 2], [1, 3, 2]], {"a": [[0, 3]]}), 2)

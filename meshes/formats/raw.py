@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from meshes.mesh import NAMES, PLURALS, Mesh
+from meshes.mesh import NAMES, PLURALS, Mesh, indices
 from meshes.tables import complement
 
 LINEAR = {"vertex": 1, "edge": 2, "triangle": 3, "tetrahedron": 4}
@@ -37,7 +37,8 @@ def assemble(raw: Raw, dimension: int | None) -> Mesh:
     """The mesh of a raw file.
 
     Cells are the elements of the highest degree, polygons cut into triangles; elements of lower degree become groups,
-    and those in no group the group "none". With `dimension` None, third coordinates that are all zero are left out.
+    and those in no group the group "none". With `dimension` None, last coordinates that are
+    all zero are left out, down to the degree of the cells.
     Raises ValueError where there are no elements of degree 1 or more, or coordinates that `dimension` cannot hold.
     """
     notes = list(raw.notes)
@@ -91,8 +92,6 @@ def _dimension(points: np.ndarray, dimension: int | None, top: int, notes: list[
             notes.append(f"coordinates after the first {kept} are all zero: left out")
         return points[:, :kept]
     if dimension < width:
-        notes.append(f"coordinates after the first {dimension} are all zero: left out")
-    if dimension < width:
         if np.any(points[:, dimension:]):
             raise ValueError(f"got points with {width} coordinates that are not zero; expected {dimension} dimensions")
         return points[:, :dimension]
@@ -106,7 +105,7 @@ def _triangles(points: np.ndarray, block: Block, notes: list[str]) -> Block:
         raise ValueError(f"got a polygon of {corners} corners; expected at least 3")
     if corners == 3:
         return block._replace(kind="triangle")
-    _in_range(cells, len(points))
+    indices(cells, len(points), "cells")
     fan = np.stack([cells[:, [0, i, i + 1]] for i in range(1, corners - 1)], axis=1)
     folds = _folds(points, fan)
     if corners == 4:
@@ -123,13 +122,6 @@ def _triangles(points: np.ndarray, block: Block, notes: list[str]) -> Block:
     return Block("triangle", fan.reshape(-1, 3), np.repeat(block.rank, pieces), own)
 
 
-def _in_range(cells: np.ndarray, points: int) -> None:
-    """ValueError by way of the mesh, whose message about an index out of range is the one users know."""
-    from meshes.mesh import indices
-
-    indices(cells, points, "cells")
-
-
 def _folds(points: np.ndarray, fan: np.ndarray) -> np.ndarray:
     """Whether triangles of one polygon face opposite ways."""
     spatial = np.pad(points, ((0, 0), (0, max(0, 3 - points.shape[1]))))
@@ -138,14 +130,6 @@ def _folds(points: np.ndarray, fan: np.ndarray) -> np.ndarray:
         a, b, c = (spatial[fan[..., i]] / size for i in range(3))
         normal = np.cross(b - a, c - a)
     return np.any(np.einsum("mtd,md->mt", normal, normal.sum(axis=1)) < 0, axis=1)
-
-
-def rows_of(mesh: Mesh) -> dict[int, list[tuple[str, np.ndarray]]]:
-    """Groups of a mesh by the degree of their rows."""
-    by: dict[int, list[tuple[str, np.ndarray]]] = {}
-    for name, rows in mesh.groups.items():
-        by.setdefault(rows.shape[1] - 1, []).append((name, rows))
-    return by
 
 
 def spatial(mesh: Mesh) -> Float64[np.ndarray, "_n 3"]:

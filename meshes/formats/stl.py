@@ -38,7 +38,7 @@ def _text(data: bytes) -> np.ndarray:
         for w in words
     )
     if not re.fullmatch(rb"(fovvvle)*", order):
-        good = len(re.match(rb"(fovvvle)*", order)[0]) // 7  # type: ignore[index]
+        good = next(i for i in range(len(order)) if order[7 * i : 7 * i + 7] != b"fovvvle")
         raise ValueError(
             f"got something else than 'facet normal', 'outer loop', three vertices and two ends in facet {good + 1}"
         )

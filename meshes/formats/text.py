@@ -39,13 +39,9 @@ def _blame(text: bytes, line: np.ndarray) -> None:
     """Raise for the first token that is not a number."""
     for number, token in enumerate(text.split()):
         try:
-            plain = float(token)
-            bad = b"_" in token
-            del plain
+            float(token)
         except ValueError:
-            bad = True
-        if bad:
-            raise ValueError(f"line {line[number]}: got {show(token)}; expected a number")
+            raise ValueError(f"line {line[number]}: got {show(token)}; expected a number") from None
     raise ValueError(f"line {line[0] if len(line) else 1}: got text that is not numbers; expected numbers")
 
 

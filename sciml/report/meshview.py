@@ -13,6 +13,7 @@ from sciml.report.table import table
 
 _MOST = 20_000  # cells drawn; more are a smear
 _PLURALS = ("vertices", "edges", "triangles", "tetrahedra")
+_SIZES = {1: ("length",), 2: ("area", "signed_area", "signed_volume"), 3: ("volume", "signed_volume", "area")}
 
 
 def mesh_table(report: meshes.Report) -> str:
@@ -23,11 +24,7 @@ def mesh_table(report: meshes.Report) -> str:
         *((_words(name), _value(report, name)) for name in ("euler", "betti", "betti_relative", "genus", "components")),
         *((_words(name), _value(report, name)) for name in ("boundary_components", "boundary_loops", "orientable")),
         ("orientation", report.orientation),
-        *(
-            (n, _value(report, n))
-            for n in ("length", "area", "signed_area", "volume", "signed_volume")
-            if _shown(report, n)
-        ),
+        *((_words(name), _value(report, name)) for name in _SIZES[report.degree]),
         ("facets of 1, 2, more cells", ", ".join(str(n) for n in report.facets.values())),
         ("worst quality", f"{report.worst_quality:.3g} (1 regular, 0 flat)"),
         *((f"group {name}", f"{count} {_PLURALS[degree]}") for name, (degree, count) in report.groups.items()),
@@ -40,11 +37,6 @@ def mesh_table(report: meshes.Report) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _shown(report: meshes.Report, name: str) -> bool:
-    """Sizes that the mesh has, and those that it should have and has not."""
-    return getattr(report, name) is not None or "has none" not in report.reasons.get(name, "has none")
 
 
 def _value(report: meshes.Report, name: str) -> str:

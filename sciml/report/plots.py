@@ -91,6 +91,7 @@ def draw_convergence(path: Path, rows: Sequence[dict[str, str]], floor: float | 
 
 
 def save(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, whole or not at all."""
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=110)
     write_atomically(path, lambda file: file.write(data.getvalue()))
