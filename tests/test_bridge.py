@@ -1,5 +1,7 @@
 """Problems solved on meshes: second order towards the same exact solution that the network path uses."""
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,6 +33,75 @@ def test_second_order_towards_exact(name):
     assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.15
     point = jnp.full(len(problem.domain.names), 0.3)
     assert float(solution.field(point)) == pytest.approx(float(problem.exact(point)), abs=3 * errors[1])
+
+
+class Ramp(sciml.LinearProblem):
+    """u_t - u_xx = f, u = 1 + 2 x + (1 + t) x^2 at both ends and at the start: data that are not zero."""
+
+    components: ClassVar = ("u",)
+    groups: ClassVar = {
+        "interior": sciml.Group("interior", sciml.Role.EQUATION),
+        "initial": sciml.Group("initial", sciml.Role.INITIAL),
+        "left": sciml.Group("left", sciml.Role.BOUNDARY),
+        "right": sciml.Group("right", sciml.Role.BOUNDARY),
+    }
+    time_order: ClassVar = 1
+    domain: sciml.Domain
+
+    def exact(self, z):
+        return 1 + 2 * z[0] + (1 + z[1]) * z[0] ** 2
+
+    def source(self, z):
+        return z[0] ** 2 - 2 * (1 + z[1])
+
+    def residuals(self, u):
+        given = {name: lambda z: u(z) - self.exact(z) for name in ("initial", "left", "right")}
+        return {"interior": lambda z: sciml.dt(u)(z) - sciml.derivative(u, 0, 2)(z) - self.source(z), **given}
+
+    def hodge(self):
+        return sciml.HodgeForm(0, jnp.ones(()), jnp.zeros(()), ("left", "right"))
+
+    def reference(self):
+        return sciml.exact_reference(self, (33, 17))
+
+
+class Still(sciml.LinearProblem):
+    """-u'' + u = f, u = 1 + 2 x + x^2 at both ends."""
+
+    components: ClassVar = ("u",)
+    groups: ClassVar = {name: group for name, group in Ramp.groups.items() if name != "initial"}
+    time_order: ClassVar = 0
+    domain: sciml.Domain
+
+    def exact(self, z):
+        return 1 + 2 * z[0] + z[0] ** 2
+
+    def source(self, z):
+        return self.exact(z) - 2
+
+    def residuals(self, u):
+        given = {name: lambda z: u(z) - self.exact(z) for name in ("left", "right")}
+        return {"interior": lambda z: -sciml.derivative(u, 0, 2)(z) + u(z) - self.source(z), **given}
+
+    def hodge(self):
+        return sciml.HodgeForm(0, jnp.ones(()), jnp.ones(()), ("left", "right"))
+
+    def reference(self):
+        return sciml.exact_reference(self, (65,))
+
+
+@pytest.mark.parametrize("kind", [Ramp, Still])
+def test_essential_and_initial_values_that_are_not_zero(kind):
+    box = sciml.Box(0, 1, ("x",))
+    problem = kind(sciml.SpaceTime(box, 0, 1) if kind is Ramp else box)
+    errors = []
+    for n in (8, 16):
+        solution = sciml.solve(problem, mesh=meshes.interval(n), steps=n if kind is Ramp else None)
+        errors.append(solution.stats["relative_l2"])
+        for end in (0.0, 1.0):
+            at = jnp.array([end, 0.5] if kind is Ramp else [end])
+            assert float(solution.field(at)) == pytest.approx(float(problem.exact(at)), abs=1e-10)
+    assert errors[1] < 5e-3 and abs(np.log2(errors[0] / errors[1]) - 2) < 0.15
 
 
 def test_scattered_and_jittered_meshes_too():

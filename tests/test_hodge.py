@@ -2,7 +2,7 @@
 
 import functools
 import json
-import warnings
+import logging
 from pathlib import Path
 
 import jax
@@ -384,18 +384,14 @@ def test_harmonic_energy_of_the_annulus(relative, right):
 
 
 def test_harmonic_energies_of_the_torus():
-    """Classes round the tube and round the axis: r / sqrt(R^2 - r^2) and its inverse for periods one; product one."""
-    ratio = 0.4 / np.sqrt(1 - 0.4**2)
-    errors, products = [], []
+    """Energies for periods one: r / sqrt(R^2 - r^2) round the tube, the least of all classes; their product is one."""
+    right, errors = 0.4 / np.sqrt(1 - 0.4**2), []
+    classes = np.array([(i, j) for i in range(-4, 5) for j in range(-4, 5) if (i, j) != (0, 0)])
     for n in (12, 24):
-        energies = np.linalg.eigvals(_energy(meshes.torus(n)) @ np.array([[0.0, 1], [-1, 0]]))
         gram = _energy(meshes.torus(n))
-        products.append(np.linalg.det(gram))
-        errors.append(abs(np.linalg.det(gram) - 1))
-        assert np.allclose(energies.real, 0, atol=1e-10)
-    assert abs(order(errors) - 2) < 0.2 and products[-1] == pytest.approx(1, abs=0.02)
-    gram = _energy(meshes.torus(24))
-    assert min(np.diag(gram).min(), np.linalg.eigvalsh(gram).min()) <= ratio * 1.01
+        least = np.einsum("ci,ij,cj->c", classes, gram, classes).min()
+        errors.append([abs(least / right - 1), abs(np.linalg.det(gram) - 1)])
+    assert np.all(np.abs(np.log2(np.divide(*errors)) - 2) < 0.15)
 
 
 def test_flux_through_the_shell():
@@ -411,7 +407,7 @@ def test_flux_through_the_shell():
         sign = np.array([round(np.linalg.det(np.eye(3)[np.argsort(np.argsort(r))])) for r in rows])
         flux = float(jnp.sum(basis[number, 0] * sign))
         errors.append(abs(1 / flux**2 / ((1 / 0.5 - 1) / (4 * np.pi)) - 1))
-    assert abs(order(errors) - 2) < 0.3
+    assert abs(order(errors) - 2) < 0.15
 
 
 # spectra
@@ -444,7 +440,7 @@ def test_spectrum_of_the_flat_torus():
         assert modes.harmonic.shape[1] == 2
         errors.append(abs(values[:8].mean() - 1))
         assert values[8:16].mean() == pytest.approx(2, rel=0.1)
-    assert abs(order(errors) - 2) < 0.3
+    assert abs(order(errors) - 2) < 0.15
 
 
 def test_spectra_of_the_disc():
@@ -614,9 +610,7 @@ def test_laplacian_is_symmetric_and_knows_harmonic_forms():
 def test_a_second_mesh_of_the_same_shape_compiles_nothing():
     a, b = hodge.build(meshes.torus(5)), hodge.build(meshes.torus(5, around=12, minor=0.3))
     hodge.decompose(a, noise(a, 1), 1)
-    with jax.log_compiles(), warnings.catch_warnings(record=True):
-        import logging
-
+    with jax.log_compiles():
         seen = []
         handler = logging.Handler()
         handler.emit = lambda record: seen.append(record.getMessage())
@@ -674,7 +668,3 @@ def test_decompose_command(tmp_path, monkeypatch, capsys):
     ):
         assert main(["decompose", str(DATA / "annulus.msh"), *arguments]) == 3
         assert said in capsys.readouterr().err
-
-
-def test_every_shape_is_covered():
-    assert set(TOPOLOGIES) == set(ALL)

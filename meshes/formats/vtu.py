@@ -1,18 +1,14 @@
 """VTU: VTK's XML file of unstructured grids, with text, base64 or appended data, compressed or not."""
 
 import base64
-import binascii
-import lzma
 import re
 import xml.etree.ElementTree as ET
-import zlib
-from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from meshes.formats.raw import Block, Raw, spatial
-from meshes.formats.text import numbers
+from meshes.formats.vtu_data import DTYPES, File, array
 from meshes.mesh import Mesh
 from meshes.tables import find
 
@@ -27,23 +23,7 @@ _KINDS = {
     10: ("tetrahedron", 4),
 }
 _TYPES = {0: 1, 1: 3, 2: 5, 3: 10}
-_DTYPES = {
-    **{f"Int{8 * n}": f"i{n}" for n in (1, 2, 4, 8)},
-    **{f"UInt{8 * n}": f"u{n}" for n in (1, 2, 4, 8)},
-    **{"Float32": "f4", "Float64": "f8"},
-}
 _GROUP = "group:"
-_RATIO = 1100  # zlib and LZMA blocks that claim to grow more than this are refused before they are expanded
-
-
-class _File(NamedTuple):
-    """What decoding an array needs to know of the file."""
-
-    order: str
-    header: np.dtype
-    compressor: str
-    appended: bytes
-    encoding: str
 
 
 def read(data: bytes) -> Raw:
@@ -68,7 +48,7 @@ def read(data: bytes) -> Raw:
     encoding = "" if held is None else held.get("encoding", "base64")
     if held is not None and encoding == "base64":
         appended = (held.text or "").strip().removeprefix("_").encode("ascii", "replace")
-    file = _File(order, np.dtype(order + header), root.get("compressor", ""), appended, encoding)
+    file = File(order, np.dtype(order + header), root.get("compressor", ""), appended, encoding)
     points, blocks, left, rank = [np.zeros((0, 3))], [], set(), 0
     for piece in grid.findall("Piece"):
         own, cells, extra = _piece(piece, file, sum(map(len, points)), rank)
@@ -91,7 +71,7 @@ def _split(data: bytes) -> tuple[bytes, bytes]:
     ]
 
 
-def _piece(piece: ET.Element, file: _File, before: int, rank: int) -> tuple[np.ndarray, list[Block], set[str]]:
+def _piece(piece: ET.Element, file: File, before: int, rank: int) -> tuple[np.ndarray, list[Block], set[str]]:
     held = piece.find("Points/DataArray")
     count = {name: _count(piece, name) for name in ("NumberOfPoints", "NumberOfCells")}
     if not count["NumberOfPoints"] and not count["NumberOfCells"]:
@@ -99,13 +79,13 @@ def _piece(piece: ET.Element, file: _File, before: int, rank: int) -> tuple[np.n
     if held is None:
         raise ValueError("got a piece without Points; expected a data array of coordinates")
     with np.errstate(invalid="ignore"):  # a signalling NaN; the mesh refuses every kind of NaN
-        points = _array(held, file).astype(np.float64)
+        points = array(held, file).astype(np.float64)
     if points.size != 3 * count["NumberOfPoints"]:
         raise ValueError(f"got {points.size} coordinates; expected 3 for each of {count['NumberOfPoints']} points")
     arrays = {a.get("Name"): a for a in piece.findall("Cells/DataArray")}
     if missing := [n for n in ("connectivity", "offsets", "types") if n not in arrays]:
         raise ValueError(f"got Cells without {missing[0]}; expected connectivity, offsets and types")
-    connectivity, offsets, types = (_whole(_array(arrays[n], file), n) for n in ("connectivity", "offsets", "types"))
+    connectivity, offsets, types = (_whole(array(arrays[n], file), n) for n in ("connectivity", "offsets", "types"))
     if len(offsets) != count["NumberOfCells"] or len(types) != len(offsets):
         raise ValueError(
             f"got {len(offsets)} offsets and {len(types)} types; expected {count['NumberOfCells']}, as the piece says"
@@ -132,8 +112,8 @@ def _count(piece: ET.Element, name: str) -> int:
     return int(text)
 
 
-def _member(array: ET.Element, file: _File, cells: int) -> np.ndarray:
-    values = _array(array, file)
+def _member(array: ET.Element, file: File, cells: int) -> np.ndarray:
+    values = array(array, file)
     if len(values) != cells:
         raise ValueError(f"got {len(values)} values in {array.get('Name')}; expected one for each of {cells} cells")
     return values != 0
@@ -169,106 +149,6 @@ def _whole(values: np.ndarray, what: str) -> np.ndarray:
     if values.size and (float(values.max()) >= 2**53 or float(values.min()) < -(2**53)):
         raise ValueError(f"got {what} of {values.max()}; expected whole numbers below 2^53")
     return values.astype(np.int64)
-
-
-def _array(element: ET.Element, file: _File) -> np.ndarray:
-    """Values of a data array."""
-    name, kind = element.get("Name", "Points"), _DTYPES.get(element.get("type", ""))
-    if kind is None:
-        raise ValueError(f"got type={element.get('type')!r} of {name}; expected Int, UInt or Float with a width")
-    form = element.get("format", "ascii")
-    if form == "ascii":
-        return numbers((element.text or "").encode("ascii", "replace"), 1).values
-    if form == "binary":
-        data = _decoded((element.text or "").encode("ascii", "replace"), name)
-    elif form == "appended":
-        data = _appended(element, file, name)
-    else:
-        raise ValueError(f"got format={form!r} of {name}; expected ascii, binary or appended")
-    held = _expanded(data, file, name)
-    dtype = np.dtype(file.order + kind)
-    if len(held) % dtype.itemsize:
-        raise ValueError(f"got {len(held)} bytes of {name}; expected a multiple of {dtype.itemsize}")
-    return np.frombuffer(held, dtype)
-
-
-def _appended(element: ET.Element, file: _File, name: str) -> bytes:
-    offset = element.get("offset", "")
-    if not re.fullmatch(r"\d{1,15}", offset) or int(offset) > len(file.appended):
-        raise ValueError(
-            f"got offset={offset!r} of {name}; expected one within the {len(file.appended)} appended bytes"
-        )
-    data = file.appended[int(offset) :]
-    return data if file.encoding == "raw" else _decoded(data, name)
-
-
-def _decoded(text: bytes, name: str) -> bytes:
-    """Base64 text in one or two pieces (header and data are often padded apart)."""
-    text = b"".join(text.split())
-    try:
-        return b"".join(base64.b64decode(part, validate=True) for part in re.findall(rb"[^=]+=*", text))
-    except binascii.Error as error:
-        raise ValueError(f"got base64 text of {name} that does not decode ({error})") from None
-
-
-def _expanded(data: bytes, file: _File, name: str) -> bytes:
-    """Data after its header, decompressed."""
-    if not data:
-        return b""
-    if not file.compressor:
-        (size,) = _head(data, file, 1, name)
-        return _cut(data, file.header.itemsize, size, name)
-    expand = {"vtkZLibDataCompressor": _zlib, "vtkLZMADataCompressor": _lzma}.get(file.compressor)
-    if expand is None:
-        raise ValueError(
-            f"got the compressor {file.compressor}; expected vtkZLibDataCompressor or vtkLZMADataCompressor"
-        )
-    blocks, full, last = _head(data, file, 3, name)
-    if blocks > len(data):
-        raise ValueError(f"got {blocks} blocks in {len(data)} bytes of {name}; expected fewer")
-    at = (3 + blocks) * file.header.itemsize
-    out = []
-    for number, size in enumerate(_head(data, file, 3 + blocks, name)[3:]):
-        want = last if last and number == blocks - 1 else full
-        if want > _RATIO * max(size, 64):
-            raise ValueError(
-                f"got a block of {size} bytes that says it holds {want}; expected at most {_RATIO} times as many"
-            )
-        out.append(expand(_cut(data, at, size, name), want, name))
-        at += size
-    return b"".join(out)
-
-
-def _head(data: bytes, file: _File, count: int, name: str) -> list[int]:
-    if count * file.header.itemsize > len(data):
-        raise ValueError(f"got {len(data)} bytes of {name}; expected a header of {count} numbers")
-    return [int(v) for v in np.frombuffer(data, file.header, count)]
-
-
-def _cut(data: bytes, at: int, size: int, name: str) -> bytes:
-    if at + size > len(data):
-        raise ValueError(f"got {len(data) - at} bytes of {name}; expected {size}, as its header says")
-    return data[at : at + size]
-
-
-def _zlib(data: bytes, want: int, name: str) -> bytes:
-    try:
-        return _exact(zlib.decompressobj().decompress(data, want + 1), want, name)
-    except zlib.error as error:
-        raise ValueError(f"got compressed data of {name} that does not expand ({error})") from None
-
-
-def _lzma(data: bytes, want: int, name: str) -> bytes:
-    try:
-        return _exact(lzma.LZMADecompressor(memlimit=2**28).decompress(data, want + 1), want, name)
-    except (lzma.LZMAError, EOFError) as error:
-        raise ValueError(f"got compressed data of {name} that does not expand ({error})") from None
-
-
-def _exact(data: bytes, want: int, name: str) -> bytes:
-    if len(data) != want:
-        raise ValueError(f"got a block of {name} that expands to other than {want} bytes, as its header says")
-    return data
 
 
 def write(mesh: Mesh, *, binary: bool = True) -> tuple[bytes, list[str]]:
@@ -323,7 +203,7 @@ def _listed(mesh: Mesh) -> tuple[list[np.ndarray], np.ndarray, np.ndarray, dict[
 def _data(name: str, values: np.ndarray, binary: bool, width: int = 1) -> str:
     kind = {"f": "Float64", "i": "Int64", "u": "UInt8"}[values.dtype.kind]
     if binary:
-        held = values.astype("<" + _DTYPES[kind]).tobytes()
+        held = values.astype("<" + DTYPES[kind]).tobytes()
         text = base64.b64encode(len(held).to_bytes(8, "little") + held).decode()
     else:
         text = " ".join(map(repr, values.ravel().tolist()))

@@ -51,6 +51,10 @@ def solve_on_mesh(problem: Problem, mesh: meshes.Mesh, *, steps: int | None = No
     cells = np.asarray(complex_.corners[0])
     unknowns = int(jnp.sum(complex_.keep[0]))
     if problem.time_order == 0:
+        if not form.essential and float(form.mass) == 0:
+            raise ValueError(
+                "got a problem without essential sides or mass; expected a unique solution: use hodge.solve"
+            )
         with positive_definite():
             values = jax.block_until_ready(_elliptic(problem, complex_, float(form.mass) >= 0))
         return OnMesh(mesh_field(mesh.points, cells, values), 0, unknowns)

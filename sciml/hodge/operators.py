@@ -9,7 +9,7 @@ import scipy.sparse
 from jaxtyping import Array, Float
 
 from sciml.hodge.complex import Complex, check_degree
-from sciml.hodge.sparse import Sparse, restricted
+from sciml.hodge.sparse import Sparse, definite_solve, restricted
 
 
 def d(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "_m *b"]:
@@ -60,32 +60,9 @@ def norm(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[
 
 @eqx.filter_jit
 def mass_inverse(complex_: Complex, values: Float[Array, "n *b"], degree: int) -> Float[Array, "n *b"]:
-    """M_p^-1 applied to a functional, by conjugate gradients with the diagonal as preconditioner, to rounding.
-
-    Whitney masses are well conditioned, uniformly in the size of cells, so the steps do not grow with the mesh. The
-    inverse itself is dense.
-    """
+    """M_p^-1 applied to a functional, by a sparse factorisation (the inverse itself is dense)."""
     check_degree(complex_, degree)
-    matrix = mass(complex_, degree)
-    values = masked(complex_, values, degree)
-    if degree == complex_.degree:
-        diagonal = matrix.value[0]
-        return values / diagonal.reshape(diagonal.shape + (1,) * (values.ndim - 1))
-    flat = values.reshape(values.shape[0], -1)
-    found = jax.vmap(lambda b: _conjugate_gradients(matrix, b), in_axes=1, out_axes=1)(flat)
-    return found.reshape(values.shape)
-
-
-def _conjugate_gradients(matrix: Sparse, right: Float[Array, " n"]) -> Float[Array, " n"]:
-    scale = jax.lax.rsqrt(matrix.value[0])
-    operator = lx.FunctionLinearOperator(
-        lambda x: scale * (matrix @ (scale * x)), jax.eval_shape(lambda: right), lx.positive_semidefinite_tag
-    )
-    floor = 8 * float(np.finfo(right.dtype).eps)
-    solver = lx.CG(rtol=floor, atol=0.0, max_steps=1000, stabilise_every=10)
-    size = jnp.linalg.norm(right)
-    unit = right / jnp.where(size > 0, size, 1)
-    return scale * lx.linear_solve(operator, scale * unit, solver, throw=False).value * size
+    return definite_solve(mass(complex_, degree), masked(complex_, values, degree))
 
 
 @eqx.filter_jit

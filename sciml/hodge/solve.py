@@ -8,15 +8,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import sparsax
 from jaxtyping import Array, Bool, Float, Int32
 
 from meshes.manifold import spanning_forest
 from meshes.tables import cofacets
 from meshes.topology import gauge
-from sciml.hodge.complex import Complex, check_cochain, check_degree, edge_lengths, numpy_part, numpy_tables
+from sciml.hodge.complex import Complex, check_cochain, edge_lengths, numpy_part, numpy_tables
 from sciml.hodge.operators import masked
-from sciml.hodge.sparse import Sparse, restricted
+from sciml.hodge.sparse import definite_solve, restricted
 
 
 class Cohomology(NamedTuple):
@@ -77,27 +76,12 @@ def potential(
     matrix = complex_.stiffness[degree]
     free = found.free[degree]
     definite = restricted(matrix, free)
-    first = _solved(definite, _on(free, functional))
-    return first + _solved(definite, _on(free, functional - matrix @ first))
+    first = definite_solve(definite, _on(free, functional))
+    return first + definite_solve(definite, _on(free, functional - matrix @ first))
 
 
 def _on(free: Bool[Array, " n"], values: Float[Array, "n *b"]) -> Float[Array, "n *b"]:
     return values * free.reshape(free.shape + (1,) * (values.ndim - 1)).astype(values.dtype)
-
-
-def _solved(matrix: Sparse, right: Float[Array, "n *b"]) -> Float[Array, "n *b"]:
-    """The solution for a positive definite matrix, with derivatives in its values and right-hand sides."""
-    if matrix.value.dtype != jnp.float64:
-        raise ValueError(
-            f"got a complex in {matrix.value.dtype}; expected double precision, which sparse factorisations need: "
-            "jax.config.update('jax_enable_x64', True) before build()"
-        )
-    row, column, value = jax.lax.stop_gradient(matrix.entries())
-    flat = right.reshape(right.shape[0], -1)
-    found = jax.lax.custom_linear_solve(
-        lambda x: matrix @ x, flat, lambda _, b: sparsax.solve(row, column, value, b), symmetric=True
-    )
-    return found.reshape(right.shape)
 
 
 @contextlib.contextmanager
@@ -156,7 +140,13 @@ def _poisson(complex_: Complex, found: Cohomology, source: Float[Array, "n *b"])
     return poisson(complex_, found, source)
 
 
-def solve(complex_: Complex, source: Float[Array, "n *b"], *, tolerance: float | None = None) -> Solved:
+def solve(
+    complex_: Complex,
+    source: Float[Array, "n *b"],
+    *,
+    tolerance: float | None = None,
+    found: Cohomology | None = None,
+) -> Solved:
     """The function u with -laplacian(u) = f weakly, d' M d u = M f; natural conditions, or zero on the part.
 
     Raises ValueError where f has a mean on a component without essential values of more than `tolerance` times its
@@ -170,9 +160,8 @@ def solve(complex_: Complex, source: Float[Array, "n *b"], *, tolerance: float |
     True
     """
     check_cochain(complex_, source, 0)
-    check_degree(complex_, 1)
     with positive_definite():
-        solved = jax.block_until_ready(_poisson(complex_, cohomology(complex_), source))
+        solved = jax.block_until_ready(_poisson(complex_, cohomology(complex_) if found is None else found, source))
     size = float(jnp.max(jnp.abs(source), initial=0.0))
     tolerance = _interpolation_error(complex_) if tolerance is None else tolerance
     worst = float(jnp.max(solved.defect, initial=0.0))
