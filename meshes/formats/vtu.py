@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from meshes.formats.raw import Block, Raw, spatial
-from meshes.formats.vtu_data import DTYPES, File, array
+from meshes.formats.vtu_data import DTYPES, File, values_of
 from meshes.mesh import Mesh
 from meshes.tables import find
 
@@ -79,13 +79,13 @@ def _piece(piece: ET.Element, file: File, before: int, rank: int) -> tuple[np.nd
     if held is None:
         raise ValueError("got a piece without Points; expected a data array of coordinates")
     with np.errstate(invalid="ignore"):  # a signalling NaN; the mesh refuses every kind of NaN
-        points = array(held, file).astype(np.float64)
+        points = values_of(held, file).astype(np.float64)
     if points.size != 3 * count["NumberOfPoints"]:
         raise ValueError(f"got {points.size} coordinates; expected 3 for each of {count['NumberOfPoints']} points")
     arrays = {a.get("Name"): a for a in piece.findall("Cells/DataArray")}
     if missing := [n for n in ("connectivity", "offsets", "types") if n not in arrays]:
         raise ValueError(f"got Cells without {missing[0]}; expected connectivity, offsets and types")
-    connectivity, offsets, types = (_whole(array(arrays[n], file), n) for n in ("connectivity", "offsets", "types"))
+    connectivity, offsets, types = (_whole(values_of(arrays[n], file), n) for n in ("connectivity", "offsets", "types"))
     if len(offsets) != count["NumberOfCells"] or len(types) != len(offsets):
         raise ValueError(
             f"got {len(offsets)} offsets and {len(types)} types; expected {count['NumberOfCells']}, as the piece says"
@@ -113,7 +113,7 @@ def _count(piece: ET.Element, name: str) -> int:
 
 
 def _member(array: ET.Element, file: File, cells: int) -> np.ndarray:
-    values = array(array, file)
+    values = values_of(array, file)
     if len(values) != cells:
         raise ValueError(f"got {len(values)} values in {array.get('Name')}; expected one for each of {cells} cells")
     return values != 0

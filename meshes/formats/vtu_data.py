@@ -30,7 +30,7 @@ class File(NamedTuple):
     encoding: str
 
 
-def array(element: ET.Element, file: File) -> np.ndarray:
+def values_of(element: ET.Element, file: File) -> np.ndarray:
     """Values of a data array."""
     name, kind = element.get("Name", "Points"), DTYPES.get(element.get("type", ""))
     if kind is None:
