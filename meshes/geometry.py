@@ -131,10 +131,10 @@ def dual_lengths(mesh: Mesh, made: Tables) -> Float64[np.ndarray, " _f"]:
     Delaunay.
     """
     lengths = cell_lengths(mesh, made)
-    width = made.degree + 1
+    width, unit = made.degree + 1, lengths.max() or 1.0
     square = np.zeros((len(lengths), width, width))
     for e, (i, j) in enumerate(_pairs(width)):
-        square[:, i, j] = square[:, j, i] = (lengths[:, e] / lengths.max()) ** 2
+        square[:, i, j] = square[:, j, i] = (lengths[:, e] / unit) ** 2
     share, height = _circumcentre(square)
     weights = (share * height).ravel()
     return np.bincount(made.facets[-1].ravel(), weights=weights, minlength=len(made.simplices[-2]))

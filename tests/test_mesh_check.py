@@ -465,6 +465,11 @@ def test_lengths_follow_the_cells_that_are_left():
     assert found.lengths.tolist() == [3.0, 4.0, 5.0] and meshes.check(found).area == pytest.approx(6.0)
 
 
+def test_all_points_at_one_place():
+    report = meshes.check(meshes.Mesh(np.ones((3, 3)), [[0, 1, 2]]))
+    assert report.area == 0.0 and counts(report)["flat_cells"] == 1 and counts(report)["duplicate_vertices"] == 2
+
+
 def test_sizes_that_underflow_say_so():
     square = meshes.square(2)
     report = meshes.check(meshes.Mesh(square.points * 1e-200, square.cells))
