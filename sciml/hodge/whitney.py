@@ -89,30 +89,31 @@ def local_mass(geometry: Geometry, face: int) -> Float[Array, "m f f"]:
         return 1 / geometry.volume[:, None, None]
     names = faces(degree, face)
     scale = math.factorial(face) ** 2 / ((degree + 1) * (degree + 2))
+    # each entry is sliced once: the derivative of every slice is an array of the size of the whole
+    gram = [[geometry.gram[:, i, j] for j in range(degree + 1)] for i in range(degree + 1)]
     entries: dict[tuple[int, int], Array] = {}
     for i, one in enumerate(names):
         for j, other in enumerate(names[: i + 1]):
             total = jnp.zeros_like(geometry.volume)
             for a, b in itertools.product(range(face + 1), repeat=2):
-                minor = _minor(geometry.gram, one[:a] + one[a + 1 :], other[:b] + other[b + 1 :])
+                minor = _minor(gram, one[:a] + one[a + 1 :], other[:b] + other[b + 1 :])
                 total = total + (-1) ** (a + b) * (1 + (one[a] == other[b])) * minor
             entries[i, j] = entries[j, i] = total * geometry.volume * scale
     every = range(len(names))
     return jnp.stack([jnp.stack([entries[i, j] for j in every], axis=1) for i in every], axis=1)
 
 
-def _minor(gram: Float[Array, "m c c"], rows: tuple[int, ...], columns: tuple[int, ...]) -> Float[Array, " m"]:
+def _minor(gram: list[list[Array]], rows: tuple[int, ...], columns: tuple[int, ...]) -> Float[Array, " m"]:
     """Determinant of the given rows and columns (at most 2)."""
-    match len(rows):
-        case 0:
-            return jnp.ones_like(gram[:, 0, 0])
-        case 1:
-            return gram[:, rows[0], columns[0]]
+    match rows, columns:
+        case (), ():
+            return jnp.ones_like(gram[0][0])
+        case (i,), (j,):
+            return gram[i][j]
+        case (i, j), (k, n):
+            return gram[i][k] * gram[j][n] - gram[i][n] * gram[j][k]
         case _:
-            return (
-                gram[:, rows[0], columns[0]] * gram[:, rows[1], columns[1]]
-                - gram[:, rows[0], columns[1]] * gram[:, rows[1], columns[0]]
-            )
+            raise AssertionError
 
 
 def local_star(lengths: Float[Array, "m e"], face: int) -> Float[Array, "m f f"]:
