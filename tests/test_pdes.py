@@ -36,9 +36,10 @@ def doubled(name):
 
 
 def smooth(problem, seed=0):
-    """``sin(a . x + b)`` with its wave vector a and phase b."""
+    """``sin(a . x + b)`` with its wave vector a and phase b; for several components a has as many rows."""
     rng = np.random.default_rng(seed)
-    a, b = jnp.asarray(rng.uniform(1, 3, len(problem.domain.names))), float(rng.uniform(0, 6))
+    shape = (len(problem.components), len(problem.domain.names))
+    a, b = jnp.asarray(rng.uniform(1, 3, shape if shape[0] > 1 else shape[1:])), float(rng.uniform(0, 6))
     return (lambda x: jnp.sin(a @ x + b)), a, b
 
 
@@ -156,20 +157,29 @@ def test_other_parameters_do_not_retrace(name):
 def test_linear_problem_is_its_hodge_form(name):
     """Interior residual = d^k u / dt^k + stiffness (-Lap_x u) + mass u - source, on sin(a . x + b)."""
     problem = doubled(name)
+    k, form, dimension = problem.time_order, problem.hodge(), len(problem.domain.names)
+    mixed = len(problem.components) == dimension + 1  # (flux, scalar), an n-form with its codifferential
+    assert form.degree == (dimension if mixed else int(len(problem.components) > 1))
+    assert isinstance(form.stiffness, jax.Array) and isinstance(form.mass, jax.Array)
     u, a, b = smooth(problem)
-    k, form = problem.time_order, problem.hodge()
+    if mixed:
+        a = a[0]
+        scalar = lambda x: jnp.sin(a @ x + b)  # noqa: E731
+        u = lambda x: jnp.append(-form.stiffness * jnp.cos(a @ x + b) * a, scalar(x))  # noqa: E731
     space, time = (a[:-1], a[-1]) if k else (a, jnp.zeros(()))
-    assert form.degree == 0 and isinstance(form.stiffness, jax.Array) and isinstance(form.mass, jax.Array)
+    square = jnp.sum(space**2, axis=-1)
 
     def expected(x):
         phase, source = a @ x + b, problem.source(x)
         rate = time**k * jnp.sin(phase + k * jnp.pi / 2) if k else 0.0
-        return rate + form.stiffness * (space @ space) * u(x) + form.mass * u(x) - source
+        value = rate + (form.stiffness * square + form.mass) * jnp.sin(phase) - source
+        return jnp.append(jnp.zeros(dimension), value) if mixed else value
 
     points = problem.domain.sample("interior", 100, key=KEY)
     (interior,) = [g for g, group in problem.groups.items() if group.role is Role.EQUATION]
     assert relative(jax.vmap(problem.residuals(u)[interior])(points), jax.vmap(expected)(points)) <= 1e-13
-    assert set(form.essential) == {g.region for g in problem.groups.values() if g.role is Role.BOUNDARY}
+    sides = {g.region for g in problem.groups.values() if g.role is Role.BOUNDARY}
+    assert set(form.essential) == (set() if mixed else sides)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -73,7 +73,7 @@ def draw_solution(path: Path, problem: Problem, field: Field, reference: Referen
     points, wanted = _on_plane(problem, reference)
     found = np.asarray(jax.vmap(field)(jnp.asarray(points))).reshape(len(points), -1)
     figure = Figure(figsize=(13 if wanted is not None else 5, 4 * found.shape[1]), layout="constrained")
-    axes = np.atleast_2d(figure.subplots(found.shape[1], 3 if wanted is not None else 1))
+    axes = figure.subplots(found.shape[1], 3 if wanted is not None else 1, squeeze=False)
     for row, name, values in zip(axes, problem.components, found.T, strict=True):
         plot_values(row[0], problem.domain, points, values, f"{name}, solution")
         if wanted is not None:
