@@ -3,70 +3,85 @@
 import math
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import sparsax
-from jaxtyping import Array, Bool, Float
 
 import meshes
 from meshes.geometry import cell_measures
 from sciml.domain import SpaceTime
 from sciml.hodge.complex import Complex, build, edge_lengths
-from sciml.hodge.field import MeshField, SpaceTimeField, mesh_field
+from sciml.hodge.field import FormField, MeshField, SpaceTimeField, locator
+from sciml.hodge.mixed import mixed
+from sciml.hodge.nodal import elliptic, march
 from sciml.hodge.solve import positive_definite
-from sciml.hodge.sparse import Sparse, restricted
 from sciml.problem import HodgeForm, LinearProblem, Problem, Role
 
 
 class OnMesh(NamedTuple):
     """What a solve on a mesh gives: the field, the number of time steps (0 without time) and of unknowns."""
 
-    field: MeshField | SpaceTimeField
+    field: MeshField | SpaceTimeField | FormField
     steps: int
     unknowns: int
 
 
 def solve_on_mesh(problem: Problem, mesh: meshes.Mesh, *, steps: int | None = None) -> OnMesh:
-    """Solve d^k u / dt^k + A u = f, k = 0, 1 or 2, with A = stiffness (-laplacian) + mass, by linear elements.
+    """Solve d^k u / dt^k + A u = f, k = 0, 1 or 2, with A = stiffness (d* d + d d*) + mass, by Whitney forms.
 
-    Essential and initial values are those that make the problem's residuals vanish. In time the trapezoidal rule (k =
-    1) or Newmark's method with parameters 1/4 and 1/2 (k = 2), both of second order and stable for any step; `steps` is
-    the number of time steps, by default twice the length of the time span in units of the longest edge. Errors are of
-    second order in the edge and in the step.
+    On functions these are linear elements, errors of second order in the edge and in the step. In time the trapezoidal
+    rule (k = 1) or Newmark's method with parameters 1/4 and 1/2 (k = 2), both stable for any step; `steps` is the
+    number of time steps, by default twice the length of the time span in units of the longest edge. Essential and
+    initial values are those that make the problem's residuals vanish.
 
-    Raises ValueError for a problem that is not linear or not on functions, a mesh of another dimension or size than the
-    domain, and essential sides that the mesh does not name.
-    Source: T. Hughes, "The finite element method" (1987).
+    On forms of degree 1 and more, without time: the mixed method for u and stiffness d* u, of first order. A problem
+    with more components than the form has the proxy of stiffness d* u first (Darcy's flux before the pressure).
+
+    Raises ValueError for a problem that is not linear, a mesh of another dimension or size than the domain, essential
+    sides that the mesh does not name, forms in time or with boundary data, and problems without a unique solution.
+    Source: T. Hughes, "The finite element method" (1987); for forms see `sciml.hodge.mixed`.
     """
     if not isinstance(problem, LinearProblem):
         raise ValueError(f"got {type(problem).__name__}, which is no LinearProblem; expected one with hodge()")
     form = problem.hodge()
-    if form.degree != 0:
-        raise ValueError(f"got a problem on {form.degree}-forms; expected functions (degree 0) for a solve on a mesh")
     space = problem.domain.space if isinstance(problem.domain, SpaceTime) else problem.domain
     _check_size(mesh, len(space.names), float(space.volume("interior")))
-    complex_ = build(mesh, relative=_essential(problem, form, mesh))
-    cells = np.asarray(complex_.corners[0])
+    essential = _essential(problem, form, mesh)
+    complex_ = build(mesh, relative=essential)
+    if form.degree == 0:
+        return _on_functions(problem, form, complex_, steps)
+    if problem.time_order:
+        raise ValueError(f"got a problem in time on {form.degree}-forms; expected functions, or forms without time")
+    betti = meshes.betti(mesh, essential)[form.degree]
+    if betti and float(form.mass) == 0:
+        raise ValueError(
+            f"got a problem without mass on a mesh with {betti} harmonic {form.degree}-forms; expected a unique "
+            "solution: use hodge.solve, which leaves them out"
+        )
+    field, unknowns = mixed(problem, complex_, meshes.boundary(mesh))
+    return OnMesh(field, 0, unknowns)
+
+
+def _on_functions(problem: LinearProblem, form: HodgeForm, complex_: Complex, steps: int | None) -> OnMesh:
     unknowns = int(jnp.sum(complex_.keep[0]))
+    where = locator(np.asarray(complex_.points), np.asarray(complex_.corners[0]))
     if problem.time_order == 0:
         if not form.essential and float(form.mass) == 0:
             raise ValueError(
                 "got a problem without essential sides or mass; expected a unique solution: use hodge.solve"
             )
         with positive_definite():
-            values = jax.block_until_ready(_elliptic(problem, complex_, float(form.mass) >= 0))
-        return OnMesh(mesh_field(mesh.points, cells, values), 0, unknowns)
+            values = jax.block_until_ready(elliptic(problem, complex_, float(form.mass) >= 0))
+        return OnMesh(MeshField(values, where), 0, unknowns)
     assert isinstance(problem.domain, SpaceTime)
     start, end = (float(t) for t in problem.domain.times)
     steps = math.ceil(2 * (end - start) / float(edge_lengths(complex_).max())) if steps is None else steps
     if steps < 1:
         raise ValueError(f"got steps={steps}; expected at least one time step")
     with positive_definite():
-        values = jax.block_until_ready(_march(problem, complex_, steps))
+        values = jax.block_until_ready(march(problem, complex_, steps))
     step = jnp.asarray((end - start) / steps)
-    return OnMesh(SpaceTimeField(mesh_field(mesh.points, cells, values.T), jnp.asarray(start), step), steps, unknowns)
+    return OnMesh(SpaceTimeField(MeshField(values.T, where), jnp.asarray(start), step), steps, unknowns)
 
 
 def _check_size(mesh: meshes.Mesh, dimension: int, volume: float) -> None:
@@ -98,105 +113,3 @@ def _essential(problem: Problem, form: HodgeForm, mesh: meshes.Mesh) -> np.ndarr
             known = ", ".join(mesh.groups) or "none"
             raise ValueError(f"got a mesh without the side {region!r}; expected it among its groups ({known})")
     return np.concatenate(rows)
-
-
-def _given(problem: Problem, name: str, at: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """The values that a group prescribes: minus its residual at zero."""
-    residual = problem.residuals(lambda z: jnp.zeros((), z.dtype))[name]
-    return -jax.vmap(lambda z: jnp.reshape(residual(z), ()))(at)
-
-
-def _prescribed(problem: LinearProblem, complex_: Complex, at: Float[Array, "n d"]) -> Float[Array, " n"]:
-    """Essential values at the vertices of the part, zero elsewhere; on two sides, those of the later one."""
-    values = jnp.zeros(len(at), at.dtype)
-    for name in problem.hodge().essential:
-        where = ~complex_.keep[0] & jax.vmap(lambda x, n=name: _on(problem, n, x))(at)
-        values = jnp.where(where, _given(problem, name, at), values)
-    return values
-
-
-def _on(problem: Problem, name: str, x: Float[Array, " d"]) -> Bool[Array, ""]:
-    """Whether a boundary point belongs to a side: always for a problem's only side, else by the side's own normal."""
-    region = problem.groups[name].region
-    others = [g.region for g in problem.groups.values() if g.role is Role.BOUNDARY and g.region != region]
-    if not others:
-        return jnp.asarray(True)
-    near = problem.domain.upper - problem.domain.lower
-    inside = problem.domain.contains(x - 1e-6 * near * problem.domain.normal(region, x))
-    outside = ~problem.domain.contains(x + 1e-6 * near * problem.domain.normal(region, x))
-    return inside & outside
-
-
-def _spatial(problem: LinearProblem, complex_: Complex) -> Sparse:
-    """A as a matrix: stiffness K + mass M."""
-    form = problem.hodge()
-    stiff, mass = complex_.stiffness[0], complex_.mass[0]
-    return eqx.tree_at(
-        lambda s: (s.value, s.tail),
-        stiff,
-        (form.stiffness * stiff.value + form.mass * mass.value, form.stiffness * stiff.tail + form.mass * mass.tail),
-    )
-
-
-def _plus(one: Sparse, weight: Float[Array, ""] | float, other: Sparse) -> Sparse:
-    """one + weight other, of one pattern."""
-    return eqx.tree_at(
-        lambda s: (s.value, s.tail), one, (one.value + weight * other.value, one.tail + weight * other.tail)
-    )
-
-
-def _direct(matrix: Sparse, right: Float[Array, " n"], definite: bool) -> Float[Array, " n"]:
-    row, column, value = matrix.entries()
-    solver = sparsax.solve if definite else sparsax.lu_solve
-    return solver(row, column, value, right)
-
-
-@eqx.filter_jit
-def _elliptic(problem: LinearProblem, complex_: Complex, definite: bool) -> Float[Array, " n"]:
-    """Nodal values of the solution without time."""
-    points = complex_.points
-    matrix, keep = _spatial(problem, complex_), complex_.keep[0]
-    given = _prescribed(problem, complex_, points)
-    right = complex_.mass[0] @ jax.vmap(problem.source)(points) - matrix @ given
-    right = jnp.where(keep, right, 0.0)
-    return given + _direct(restricted(matrix, keep), right, definite)
-
-
-@eqx.filter_jit
-def _march(problem: LinearProblem, complex_: Complex, steps: int) -> Float[Array, "_t n"]:
-    """Nodal values at every time step, the initial one first."""
-    assert isinstance(problem.domain, SpaceTime)
-    start, end = problem.domain.times
-    dt = (end - start) / steps
-    mass, space, keep = complex_.mass[0], _spatial(problem, complex_), complex_.keep[0]
-    at = lambda t: jnp.concatenate([complex_.points, jnp.full((len(keep), 1), t)], axis=1)  # noqa: E731
-    force = lambda t: mass @ jax.vmap(problem.source)(at(t))  # noqa: E731
-    sides = lambda t: _prescribed(problem, complex_, at(t))  # noqa: E731
-    initial = {g.order: n for n, g in problem.groups.items() if g.role is Role.INITIAL}
-
-    def free(matrix, right, given):
-        """The solution with the given values off the free vertices."""
-        return given + _direct(restricted(matrix, keep), jnp.where(keep, right - matrix @ given, 0.0), True)
-
-    u = _given(problem, initial[0], at(start))
-    times = start + dt * jnp.arange(1, steps + 1)
-    if problem.time_order == 1:
-        matrix = _plus(mass, dt / 2, space)
-
-        def first(u, t):
-            u = free(matrix, mass @ u - dt / 2 * (space @ u) + dt / 2 * (force(t - dt) + force(t)), sides(t))
-            return u, u
-
-        return jnp.concatenate([u[None], jax.lax.scan(first, u, times)[1]])
-    matrix = _plus(mass, dt**2 / 4, space)
-    v = _given(problem, initial[1], at(start))
-    a = free(mass, force(start) - space @ u, jnp.zeros_like(u))
-
-    def second(state, t):
-        u, v, a = state
-        guess = u + dt * v + dt**2 / 4 * a
-        new = free(matrix, mass @ guess + dt**2 / 4 * force(t), sides(t))
-        rate = 4 / dt**2 * (new - guess)
-        return (new, v + dt / 2 * (a + rate), rate), new
-
-    return jnp.concatenate([u[None], jax.lax.scan(second, (u, v, a), times)[1]])

@@ -1,21 +1,23 @@
-"""Functions on a mesh as Fields: piecewise linear interpolation, located by a grid of bins."""
+"""Functions and forms on a mesh as Fields, at points located by a grid of bins."""
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int32
+from jaxtyping import Array, Float, Int, Int32
+from scipy.spatial import KDTree
+
+from sciml.hodge.whitney import whitney_forms
 
 _MOST = 64  # bins a direction
 
 
-class MeshField(eqx.Module):
-    """The piecewise linear function of values at the vertices of a mesh whose cells have the dimension of space.
+class Locator(eqx.Module):
+    """Finds the cell of a point of a mesh whose cells have the dimension of space, and its barycentric coordinates.
 
-    Outside the mesh it is the linear function of the nearest candidate cell. `candidates` lists the cells that may hold
-    the points of each bin of a grid over the box of the mesh, padded by repetition.
+    `candidates` lists the cells that may hold the points of each bin of a grid over the box of the mesh, padded by
+    repetition. Outside the mesh the cell is the nearest candidate, where coordinates are negative.
     """
 
-    values: Float[Array, "n *_b"]
     cells: Int32[Array, "_m _c"]
     corner: Float[Array, "_m _d"]
     inverse: Float[Array, "_m _d _d"]
@@ -24,24 +26,22 @@ class MeshField(eqx.Module):
     width: Float[Array, " _d"]
     bins: tuple[int, ...] = eqx.field(static=True)
 
-    @property
-    def nodal(self) -> Float[Array, "n *_b"]:
-        """Values at the vertices."""
-        return self.values
-
-    def __call__(self, x: Float[Array, " _d"]) -> Float[Array, "*_b"]:
+    def __call__(self, x: Float[Array, " _d"]) -> tuple[Int32[Array, ""], Float[Array, " _c"]]:
         at = jnp.clip(((x - self.low) / self.width).astype(int), 0, jnp.array(self.bins) - 1)
         near = self.candidates[jnp.ravel_multi_index(tuple(at), self.bins, mode="clip")]
         rest = jnp.einsum("kij,kj->ki", self.inverse[near], x - self.corner[near])
         share = jnp.concatenate([1 - jnp.sum(rest, axis=1, keepdims=True), rest], axis=1)
         best = jnp.argmax(jnp.min(share, axis=1))
-        return jnp.tensordot(share[best], self.values[self.cells[near[best]]], axes=1)
+        return near[best], share[best]
+
+    def gradients(self, cell: Int[Array, ""]) -> Float[Array, "_c _d"]:
+        """Gradients of the barycentric coordinates of a cell."""
+        rest = self.inverse[cell]
+        return jnp.concatenate([-jnp.sum(rest, axis=0, keepdims=True), rest])
 
 
-def mesh_field(
-    points: Float[np.ndarray, "n d"], cells: Int32[np.ndarray, "m c"], values: Float[Array, "n *_b"]
-) -> MeshField:
-    """The field of values at vertices. ValueError unless the cells have the dimension of space."""
+def locator(points: Float[np.ndarray, "n d"], cells: Int32[np.ndarray, "m c"]) -> Locator:
+    """The locator of a mesh. ValueError unless the cells have the dimension of space."""
     dimension = points.shape[1]
     if cells.shape[1] != dimension + 1:
         raise ValueError(f"got cells of {cells.shape[1]} vertices in {dimension} dimensions; expected {dimension + 1}")
@@ -57,8 +57,7 @@ def mesh_field(
     for cell, (a, b) in enumerate(zip(first, last, strict=True)):
         for bin_ in np.ndindex(*(b - a + 1)):
             held[np.ravel_multi_index(tuple(a + np.array(bin_)), bins)].append(cell)
-    return MeshField(
-        values,
+    return Locator(
         jnp.asarray(cells),
         jnp.asarray(corner),
         jnp.asarray(np.linalg.inv(sides)),
@@ -73,8 +72,6 @@ def _padded(
     held: list[list[int]], middle: np.ndarray, low: np.ndarray, width: np.ndarray, bins: tuple[int, ...]
 ) -> np.ndarray:
     """Lists of equal length; a bin without cells (in a hole) has the cell whose middle is nearest."""
-    from scipy.spatial import KDTree
-
     empty = [number for number, cells in enumerate(held) if not cells]
     centre = low + (np.stack(np.unravel_index(np.array(empty, np.intp), bins), axis=1) + 0.5) * width
     nearest = KDTree(middle).query(centre)[1] if empty else []
@@ -84,17 +81,52 @@ def _padded(
     return np.array([cells + [cells[-1]] * (longest - len(cells)) for cells in held], np.int32)
 
 
+class MeshField(eqx.Module):
+    """The piecewise linear function of values at the vertices; outside the mesh that of the nearest cell, continued."""
+
+    values: Float[Array, "n *_b"]
+    locator: Locator
+
+    def __call__(self, x: Float[Array, " _d"]) -> Float[Array, "*_b"]:
+        cell, share = self.locator(x)
+        return jnp.tensordot(share, self.values[self.locator.cells[cell]], axes=1)
+
+
+class FormField(eqx.Module):
+    """Proxies of Whitney forms, joined to one vector: a scalar for degrees 0 and n, a vector in between.
+
+    The vector of a 1-form is that of its coefficients; with `flux` a form of degree n - 1 has the vector (-1)^i times
+    the coefficient without dx_i, so that its d is the divergence. `places[j]` has the indices of the faces of each cell
+    among the values of form j. Tangential (1-forms) or normal (fluxes) parts alone are continuous between cells.
+    """
+
+    values: tuple[Float[Array, " _n"], ...]
+    places: tuple[Int32[Array, "_m _f"], ...]
+    locator: Locator
+    degrees: tuple[int, ...] = eqx.field(static=True)
+    flux: tuple[bool, ...] = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, " _d"]) -> Float[Array, " _k"]:
+        cell, share = self.locator(x)
+        gradient = self.locator.gradients(cell)
+        forms = [
+            proxy(values[place[cell]] @ whitney_forms(share, gradient, degree), flux)
+            for values, place, degree, flux in zip(self.values, self.places, self.degrees, self.flux, strict=True)
+        ]
+        return jnp.concatenate(forms)
+
+
+def proxy(coefficients: Float[Array, " k"], flux: bool) -> Float[Array, " k"]:
+    """The vector of a form given by coefficients of dx_i ^ ... in lexicographic order."""
+    return coefficients[::-1] * (-1) ** np.arange(len(coefficients)) if flux else coefficients
+
+
 class SpaceTimeField(eqx.Module):
     """A field of space and time: mesh functions at equal time steps (one value a step), linear in between."""
 
     space: MeshField
     start: Float[Array, ""]
     step: Float[Array, ""]
-
-    @property
-    def nodal(self) -> Float[Array, "n _t"]:
-        """Values at the vertices at every time step."""
-        return self.space.values
 
     def __call__(self, z: Float[Array, " _d"]) -> Float[Array, ""]:
         every = self.space(z[:-1])

@@ -116,6 +116,21 @@ def _minor(gram: list[list[Array]], rows: tuple[int, ...], columns: tuple[int, .
             raise AssertionError
 
 
+def whitney_forms(share: Float[Array, " c"], gradient: Float[Array, "c d"], face: int) -> Float[Array, "f n"]:
+    """The Whitney forms of one degree at a point of a cell: coefficients of dx_i ^ dx_j ..., lexicographic.
+
+    `share` are barycentric coordinates and `gradient` their gradients; the formula is that of `local_mass`.
+    """
+    names = np.array(faces(len(share) - 1, face))
+    if face == 0:
+        return share[:, None]
+    columns = np.array(faces(gradient.shape[1] - 1, face - 1))
+    rows = np.stack([np.delete(names, a, axis=1) for a in range(face + 1)], axis=1)
+    minors = jnp.linalg.det(gradient[rows[:, :, None, :, None], columns[:, None, :]])
+    signs = math.factorial(face) * (-1) ** np.arange(face + 1)
+    return jnp.einsum("fa,fan->fn", share[names] * signs, minors)
+
+
 def local_star(lengths: Float[Array, "m e"], face: int) -> Float[Array, "m f f"]:
     """What each cell adds to the signed circumcentric star of its faces of one degree, as diagonal matrices.
 

@@ -1,5 +1,7 @@
 """The verb ``solve`` on a mesh: no network, no training; the same Solution."""
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 import meshes
@@ -13,14 +15,15 @@ from sciml.solution import RESULTS, Solution
 def on_mesh(
     problem: Problem, mesh: meshes.Mesh, *, steps: int | None, target: float | None, notes: list[str], running: Clock
 ) -> Solution:
-    """Solve by linear elements and measure against the problem's reference; ``steps`` are those in time."""
+    """Solve by Whitney forms and measure against the problem's reference; ``steps`` are those in time."""
     found, reference = solve_on_mesh(problem, mesh, steps=steps), problem.reference()
     relative = largest = None
     if reference is not None:
         gap = chunked(found.field, reference.points, 1024) - reference.values
         relative = float(jnp.linalg.norm(gap) / jnp.linalg.norm(reference.values))
         largest = float(jnp.max(jnp.abs(gap)))
-    finite = bool(jnp.all(jnp.isfinite(found.field.nodal)))
+    numbers = jax.tree.leaves(eqx.filter(found.field, eqx.is_inexact_array))
+    finite = all(bool(jnp.all(jnp.isfinite(a))) for a in numbers)
     missed = target is not None and relative is not None and not relative <= target
     result = RESULTS.nonfinite if not finite else RESULTS.stalled if missed else RESULTS.converged
     stats = {
@@ -36,7 +39,7 @@ def on_mesh(
         "method": "mesh",
         "weights": "none",
         "why": f"a mesh of {len(mesh.cells)} cells was given",
-        "dtype": str(found.field.nodal.dtype),
+        "dtype": str(numbers[0].dtype),
         "notes": notes,
     }
     return Solution(found.field, result, stats, None)
