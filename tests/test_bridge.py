@@ -1,5 +1,6 @@
 """Problems solved on meshes: the orders of theory, towards the same exact solution that the network path uses."""
 
+import math
 from typing import ClassVar
 
 import jax
@@ -10,7 +11,9 @@ import pytest
 import meshes
 import pdes
 import sciml
-from sciml.hodge.field import MeshField, locator
+from sciml import hodge
+from sciml.hodge.bridge import solve_on_mesh
+from sciml.hodge.field import FormField, MeshField, locator
 
 CASES = {
     "poisson": (2, {}, (16, 32), lambda n: (meshes.square(n), None)),
@@ -138,3 +141,102 @@ def test_field_reproduces_linear_functions_and_vertices(mesh):
     values = rng.normal(size=len(mesh.points))
     at = jax.vmap(MeshField(jnp.asarray(values), where))(jnp.asarray(mesh.points))
     assert at == pytest.approx(values, abs=1e-12)
+
+
+class Induction(sciml.LinearProblem):
+    """H = curl B, curl H - grad div B = J with n . B = 0 and n x H = 0: 2-forms and their codifferential, in space."""
+
+    components: ClassVar = ("hx", "hy", "hz", "bx", "by", "bz")
+    groups: ClassVar = pdes.ALL["magnetostatics"].groups
+    time_order: ClassVar = 0
+    domain: sciml.Domain
+    shift: float = 0.0
+
+    def exact(self, x):
+        b = sciml.curl(pdes.make("magnetostatics").exact)
+        return jnp.concatenate([sciml.curl(b)(x), b(x)])
+
+    def source(self, x):
+        return 2 * jnp.pi**2 * self.exact(x)[3:]
+
+    def residuals(self, u):
+        normal = lambda x: self.domain.normal("boundary", x)  # noqa: E731
+        h, b = (lambda x: u(x)[:3]), (lambda x: u(x)[3:])
+        return {
+            "interior": lambda x: jnp.concatenate(
+                [h(x) - sciml.curl(b)(x), sciml.curl(h)(x) - sciml.grad(sciml.div(b))(x) - self.source(x)]
+            ),
+            "boundary": lambda x: jnp.append(jnp.cross(normal(x), h(x)), normal(x) @ b(x) - self.shift),
+        }
+
+    def hodge(self):
+        return sciml.HodgeForm(2, jnp.ones(()), jnp.zeros(()), ("boundary",))
+
+    def reference(self):
+        return sciml.exact_reference(self, (17, 17, 17))
+
+
+def test_two_forms_and_their_codifferential():
+    problem = Induction(sciml.Box([0, 0, 0], [1, 1, 1]))
+    errors = [sciml.solve(problem, mesh=meshes.cube(n)).stats["relative_l2"] for n in (4, 8)]
+    assert errors[1] < 0.3 and abs(np.log2(errors[0] / errors[1]) - 1) < 0.15
+
+
+class Kernel(Induction):
+    """Natural conditions on an annulus, where one 1-form is harmonic: no solution is the only one."""
+
+    components: ClassVar = ("ux", "uy")
+
+    def source(self, x):
+        return x
+
+    def hodge(self):
+        return sciml.HodgeForm(1, jnp.ones(()), jnp.zeros(()), ())
+
+    def reference(self):
+        return None
+
+
+class Moving(Kernel):
+    """1-forms in time."""
+
+    time_order: ClassVar = 1
+
+
+class Short(Kernel):
+    """A 1-form of one component."""
+
+    components: ClassVar = ("u",)
+
+
+@pytest.mark.parametrize(
+    ("problem", "mesh", "said"),
+    [
+        (Induction(sciml.Box([0, 0, 0], [1, 1, 1]), 1.0), meshes.cube(2), "got data of size 1 on the side 'boundary'"),
+        (Kernel(sciml.Box([0, 0], [4.0, 2.3])), meshes.annulus(6), "1 harmonic 1-forms"),
+        (Moving(sciml.Box([0, 0], [1, 1])), meshes.square(2), "in time on 1-forms"),
+        (Short(sciml.Box([0, 0], [1, 1])), meshes.square(2), "got 1 components on 1-forms in 2 dimensions; expected 2"),
+    ],
+    ids=["data", "kernel", "time", "components"],
+)
+def test_forms_that_do_not_fit_are_one_sentence(problem, mesh, said):
+    with pytest.raises(ValueError, match=said):
+        solve_on_mesh(problem, mesh)
+
+
+@pytest.mark.parametrize("mesh", [meshes.lshape(2), meshes.ball(2)], ids=str)
+def test_whitney_forms_reproduce_constant_vectors(mesh):
+    """Circulations along edges and fluxes through facets of a constant vector give it back everywhere."""
+    complex_ = hodge.build(mesh)
+    dimension = mesh.points.shape[1]
+    vector = np.random.default_rng(1).normal(size=dimension)
+    ends = mesh.points[np.asarray(complex_.simplices[1])]
+    circulation = (ends[:, 1] - ends[:, 0]) @ vector
+    corner = mesh.points[np.asarray(complex_.simplices[dimension - 1])]
+    sides = np.concatenate([np.tile(vector, (len(corner), 1, 1)), corner[:, 1:] - corner[:, :1]], axis=1)
+    flux = np.linalg.det(sides) / math.factorial(dimension - 1)
+    where = locator(np.asarray(complex_.points), np.asarray(complex_.corners[0]))
+    for values, degree, as_flux in ((circulation, 1, False), (flux, dimension - 1, True)):
+        field = FormField((jnp.asarray(values),), (complex_.corners[degree],), where, (degree,), (as_flux,))
+        at = jax.jit(jax.vmap(field))(jnp.asarray(mesh.points[mesh.cells].mean(axis=1) + 1e-3))
+        assert np.allclose(at, vector, rtol=0, atol=1e-12)
